@@ -1,0 +1,37 @@
+"""dpfda: curves, surfaces and densities released under pure differential privacy.
+
+>>> import numpy as np, dpfda as dp
+>>> curves = np.random.default_rng(0).uniform(0, 1, (1000, 48))
+>>> release = dp.mean(curves, epsilon=1.0, bound=dp.L2Ball(1.0))
+>>> release.values.shape
+(48,)
+"""
+
+from . import datasets, noise, postprocess, selection
+from .api import compare, mean
+from .bounds import Box, Ellipsoid, L1Ball, L2Ball
+from .errors import (
+    BudgetExceeded,
+    DpfdaError,
+    FileError,
+    LedgerError,
+    ParameterError,
+    PlanMismatch,
+    RecordError,
+)
+from .grid import Grid, ProductGrid
+from .kernels import Cosine, Custom, Exponential, Gaussian, Matern
+from .ledger import Ledger
+from .methods import AR, FRL, QR, KNorm, Minimax
+from .plans import MeanPlan
+from .protocol import Summary
+from .release import Release, load
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "AR", "FRL", "QR", "Box", "BudgetExceeded", "Cosine", "Custom", "DpfdaError", "Ellipsoid", "Exponential",
+    "FileError", "Gaussian", "Grid", "KNorm", "L1Ball", "L2Ball", "Ledger", "LedgerError", "Matern", "MeanPlan",
+    "Minimax", "ParameterError", "PlanMismatch", "ProductGrid", "RecordError", "Release", "Summary", "compare",
+    "datasets", "load", "mean", "noise", "postprocess", "selection",
+]

@@ -1,0 +1,5 @@
+"""`python -m dpfda` is the command `dpfda`."""
+
+from .cli import main
+
+main()

@@ -1,0 +1,82 @@
+"""The sentences a user writes: one call from data to a release."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from . import readers
+from . import release as exit
+from .bounds import Bound
+from .errors import ParameterError
+from .grid import Grid
+from .kernels import Kernel
+from .ledger import Ledger
+from .methods import AR, FRL, QR, KNorm, Method, Minimax
+from .plans import MeanPlan
+from .release import Release
+
+#: Stands in for n while the records are being counted; under `replace` n is public anyway.
+PLACEHOLDER = 1000
+
+
+def mean(curves: Any, *, epsilon: Any = None, bound: Bound | None = None, kernel: Kernel | Callable[..., Any] | None = None,
+         grid: Grid | None = None, method: Method | None = None, neighbors: str = "replace", invalid: str = "raise",
+         ledger: Ledger | str | os.PathLike[str] | None = None, n: int | None = None, columns: readers.Columns = None,
+         standardize: bool = False, fill: int | None = None, query: str = "mean",
+         progress: readers.Progress | None = None) -> Release:
+    """Release the mean of a set of curves under pure differential privacy.
+
+    `curves` is an array, a pandas or Arrow table, a scikit-fda ``FDataGrid``, or the path of a CSV
+    or Parquet file with one row per curve. `epsilon` and `bound` have no default: they are
+    decisions. Everything is read once, in batches.
+
+    >>> import numpy as np, dpfda as dp
+    >>> curves = np.random.default_rng(0).uniform(0, 1, (300, 24))
+    >>> dp.mean(curves, epsilon=1.0, bound=dp.L2Ball(1.0), method=dp.KNorm()).grid.size
+    24
+    """
+    if n is None and neighbors == "add-remove":
+        raise ParameterError("add-remove keeps n private, so the plan needs a public guess of it", "none",
+                             "Pass n=<a round number you would publish>.")
+    if grid is None:
+        grid = _grid_of(curves, columns)
+
+    def planned(count: int) -> MeanPlan:
+        return MeanPlan(n=count, epsilon=epsilon, bound=bound, grid=grid, kernel=kernel,  # type: ignore[arg-type]
+                        method=method, neighbors=neighbors, invalid=invalid, standardize=standardize, fill=fill)
+
+    plan = planned(PLACEHOLDER if n is None else n)
+    book = exit.open_ledger(ledger)
+    exit.check_budget(book, plan)
+    summary = plan.summarize(curves, columns=columns, progress=progress)
+    if n is None:
+        plan = planned(summary.count)
+    return exit.execute(plan, summary, book, query)
+
+
+def _grid_of(curves: Any, columns: readers.Columns) -> Grid:
+    points = getattr(curves, "grid_points", None)
+    if points is not None and hasattr(curves, "data_matrix"):
+        return Grid(np.asarray(points[0], dtype=float))
+    return Grid.uniform(0, 1, readers.width(curves, columns))
+
+
+def compare(plan: MeanPlan, methods: Sequence[Method] | None = None,
+            epsilons: Sequence[Any] = (0.125, 0.25, 0.5, 1, 2, 4)) -> dict[str, list[MeanPlan]]:
+    """The plan under other methods and budgets, no data: rank them by ``expected_risk``.
+
+    >>> import dpfda as dp
+    >>> plan = dp.MeanPlan(n=508, epsilon=1, bound=dp.L2Ball(1.0), grid=48)
+    >>> sorted(dp.compare(plan, epsilons=[1]))
+    ['AR', 'FRL', 'KNorm', 'Minimax', 'QR']
+    """
+    methods = [FRL(), AR(), QR(), Minimax(), KNorm()] if methods is None else methods
+    names = [m.title for m in methods]
+    labels = [name if names.count(name) == 1 else repr(m) for name, m in zip(names, methods, strict=True)]
+    return {label: [replace(plan, method=method, epsilon=epsilon) for epsilon in epsilons]
+            for label, method in zip(labels, methods, strict=True)}

@@ -1,0 +1,203 @@
+"""Orthonormal functions on a grid: the coordinates in which curves are released.
+
+Every basis satisfies ``Phi' Q Phi = I`` in its grid's inner product and asserts it when
+built; :attr:`Eigenbasis.excess` bounds what floating point leaves over, and sensitivities
+carry that factor (MATH 0). Coefficients go in, functions come out, on the grid or anywhere.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cached_property
+
+import numpy as np
+import scipy.fft
+import scipy.linalg
+from numpy.typing import ArrayLike
+
+from .errors import ParameterError
+from .grid import Grid, ProductGrid
+
+ORTHONORMAL = 1e-8
+#: Eigenvalues at or below this share of the largest are rounding noise of the
+#: decomposition; the public rule is that they, and negative ones, are dropped.
+NEGLIGIBLE = 1e-10
+
+
+class Eigenbasis:
+    """Eigenvalues in decreasing order and their functions, orthonormal on `grid`."""
+
+    grid: Grid
+    eigenvalues: np.ndarray
+
+    @property
+    def size(self) -> int:
+        return self.eigenvalues.size
+
+    @cached_property
+    def functions(self) -> np.ndarray:
+        """Values at the grid points, one column per function."""
+        raise NotImplementedError  # pragma: no cover
+
+    def evaluate(self, t: ArrayLike, derivative: int = 0) -> np.ndarray:
+        """Values (or first derivatives) at any points of the domain, one column per function."""
+        raise NotImplementedError  # pragma: no cover
+
+    def synthesize(self, coefficients: ArrayLike) -> np.ndarray:
+        """The functions with these coefficients, at the grid points."""
+        return np.asarray(coefficients, dtype=float) @ self.functions.T
+
+    def coefficients(self, values: ArrayLike) -> np.ndarray:
+        """Inner products of functions, given at the grid points, with the basis."""
+        return np.asarray(values, dtype=float) @ (self.grid.weights[:, None] * self.functions)
+
+    @cached_property
+    def vectors(self) -> np.ndarray:
+        """``Q^(1/2) Phi``: orthonormal columns in plain Euclidean space."""
+        vectors = np.sqrt(self.grid.weights)[:, None] * self.functions
+        vectors.setflags(write=False)
+        return vectors
+
+    @cached_property
+    def excess(self) -> float:
+        """A bound on the largest eigenvalue of ``Phi' Q Phi``, minus one.
+
+        Gershgorin on the computed Gram matrix plus the worst rounding of each of its entries.
+        """
+        gram = np.abs(self.vectors.T @ self.vectors - np.eye(self.size))
+        rounding = self.size * (self.grid.size + 2) * 2.0**-52
+        return float(gram.sum(axis=1).max()) + rounding
+
+    def _assert_orthonormal(self) -> None:
+        if not self.excess < ORTHONORMAL:
+            raise ParameterError("basis functions must be orthonormal on the grid",
+                                 f"a Gram matrix off by {self.excess:.1e}", "Use fewer functions or another grid.")
+
+    def _points(self, t: ArrayLike) -> np.ndarray:
+        points = np.atleast_1d(np.asarray(t, dtype=float))
+        low, high = self.grid.span  # type: ignore[misc]
+        slack = 1e-9 * self.grid.length
+        if not ((points >= low - slack) & (points <= high + slack)).all():
+            raise ParameterError(f"points must lie in the domain [{low:g}, {high:g}]", "points outside",
+                                 "A release says nothing there.")
+        return points
+
+
+class NystromBasis(Eigenbasis):
+    """Eigenfunctions of a kernel's integral operator, by the weighted Nystrom method.
+
+    Eigenvectors of ``Q^(1/2) K Q^(1/2)`` divided by ``Q^(1/2)``: orthonormal by construction,
+    with the operator's eigenvalues rather than the matrix's. `kernel(s, t)` extends them off
+    the grid; without it (a kernel known only as a table) they are interpolated linearly.
+    """
+
+    def __init__(self, grid: Grid | ProductGrid, matrix: np.ndarray,
+                 kernel: Callable[[np.ndarray, np.ndarray], np.ndarray] | None, size: int | None):
+        self.grid = grid  # type: ignore[assignment]
+        self.kernel = kernel
+        root = np.sqrt(grid.weights)
+        values, vectors = scipy.linalg.eigh(root[:, None] * matrix * root)
+        values, vectors = values[::-1], vectors[:, ::-1]
+        kept = int(np.sum(values > NEGLIGIBLE * max(values[0], 0.0)))
+        self.eigenvalues = values[:wanted(size, kept)].copy()
+        self.eigenvalues.setflags(write=False)
+        functions = vectors[:, : self.eigenvalues.size] / root[:, None]
+        self.functions = functions * _signs(functions)
+        self.functions.setflags(write=False)
+        self._assert_orthonormal()
+
+    def evaluate(self, t: ArrayLike, derivative: int = 0) -> np.ndarray:
+        points = self._points(t)
+        if self.kernel is None:
+            return self._interpolate(points, derivative)
+        spread = (self.grid.weights[:, None] * self.functions) / self.eigenvalues
+        if derivative == 0:
+            return self.kernel(points, self.grid.points) @ spread
+        _first_only(derivative)
+        step = 1e-5 * self.grid.length
+        slope = self.kernel(points + step, self.grid.points) - self.kernel(points - step, self.grid.points)
+        return (slope / (2 * step)) @ spread
+
+    def _interpolate(self, points: np.ndarray, derivative: int) -> np.ndarray:
+        x, values = self.grid.points, self.functions
+        if derivative:
+            _first_only(derivative)
+            values = np.gradient(values, x, axis=0)
+        return np.stack([np.interp(points, x, column) for column in values.T], axis=-1)
+
+
+class CosineBasis(Eigenbasis):
+    """``1, sqrt(2) cos(pi j x), ...`` scaled to the domain, with given eigenvalues.
+
+    At midpoints with equal weights these are orthonormal as they are and transforms are fast
+    (DCT). On any other grid they are orthonormalised in order (a triangular mix), so the first
+    j functions still span the first j cosines.
+    """
+
+    def __init__(self, grid: Grid, eigenvalues: np.ndarray):
+        self.grid = grid
+        self.eigenvalues = eigenvalues
+        self.eigenvalues.setflags(write=False)
+        self.mix: np.ndarray | None = None
+        if not grid.is_midpoints:
+            raw = np.sqrt(grid.weights)[:, None] * self._cosines(grid.points, 0)
+            upper = scipy.linalg.qr(raw, mode="r")[0][: self.size]
+            self.mix = scipy.linalg.solve_triangular(upper * np.sign(np.diag(upper))[:, None], np.eye(self.size))
+            self._assert_orthonormal()
+
+    def _cosines(self, points: np.ndarray, derivative: int) -> np.ndarray:
+        _first_only(derivative)
+        frequency = np.pi * np.arange(self.size) / self.grid.length
+        angle = np.multiply.outer(points - self.grid.span[0], frequency)  # type: ignore[index]
+        height = np.full(self.size, np.sqrt(2 / self.grid.length))
+        height[0] = np.sqrt(1 / self.grid.length)
+        return -height * frequency * np.sin(angle) if derivative else height * np.cos(angle)
+
+    @cached_property
+    def functions(self) -> np.ndarray:
+        return self.evaluate(self.grid.points)
+
+    @cached_property
+    def excess(self) -> float:
+        if self.mix is None and self.size > 512:  # orthonormality is a theorem here; bound the rounding only
+            return 4 * self.size * self.grid.size * 2.0**-52
+        return super().excess
+
+    def evaluate(self, t: ArrayLike, derivative: int = 0) -> np.ndarray:
+        raw = self._cosines(self._points(t), derivative)
+        return raw if self.mix is None else raw @ self.mix
+
+    def synthesize(self, coefficients: ArrayLike) -> np.ndarray:
+        if self.mix is not None:
+            return super().synthesize(coefficients)
+        stretch = np.sqrt(self.grid.size / self.grid.length)
+        curves = scipy.fft.idct(np.asarray(coefficients, dtype=float), n=self.grid.size, norm="ortho", axis=-1)
+        return np.multiply(curves, stretch, out=curves)
+
+    def coefficients(self, values: ArrayLike) -> np.ndarray:
+        if self.mix is not None:
+            return super().coefficients(values)
+        shrink = np.sqrt(self.grid.length / self.grid.size)
+        return shrink * scipy.fft.dct(np.asarray(values, dtype=float), norm="ortho", axis=-1)[..., : self.size]
+
+
+def wanted(size: int | None, available: int) -> int:
+    """How many functions to keep: all that the rule allows, or exactly what was asked for."""
+    if size is None:
+        return available
+    if not 1 <= size <= available:
+        raise ParameterError(f"a basis here has between 1 and {available} functions", size,
+                             "Ask for fewer, refine the grid, or use a rougher kernel.")
+    return int(size)
+
+
+def _signs(functions: np.ndarray) -> np.ndarray:
+    """+-1 per function so that its first value of any size is positive: eigenvectors have no sign."""
+    sizeable = np.abs(functions) > 1e-6 * np.abs(functions).max(axis=0)
+    first = functions[sizeable.argmax(axis=0), np.arange(functions.shape[1])]
+    return np.where(first < 0, -1.0, 1.0)
+
+
+def _first_only(derivative: int) -> None:
+    if derivative not in (0, 1):
+        raise ParameterError("only the curve and its first derivative can be evaluated", derivative, "Pass 0 or 1.")

@@ -1,0 +1,372 @@
+"""Public bounds on one record: the reason a single person cannot move the answer far.
+
+Every record is clipped to a public convex body about a public centre before it is added up.
+On the lattice of encoded records each body is a ball of radius :data:`RADIUS` in one of three
+norms, so clipping is decided in exact integers, and no order of summation can change it
+(derivations: integer clip). The same body says what two records can differ by: its *reach*.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from .codec import Fact, frozen_array
+from .errors import ParameterError
+from .protocol import Reach
+
+#: Lattice radius of a body. Squares of encoded values sum to at most 2^52 inside it, so every
+#: partial sum of an inside record is an exact float, and an outside one stays outside.
+RADIUS = 2.0**26
+
+
+class Bound(Fact):
+    """A convex body about an optional public centre (a number or a curve on the grid)."""
+
+    norm: ClassVar[str]
+    #: Whether records are clipped as curves on the grid (True) or as coefficients (False).
+    on_grid: ClassVar[bool] = False
+    center: np.ndarray | None
+
+    @staticmethod
+    def clip(lattice: np.ndarray) -> np.ndarray:
+        """Encoded records (integers in floats, one per row) brought inside; inside ones unchanged."""
+        raise NotImplementedError  # pragma: no cover
+
+    @staticmethod
+    def widening(size: int) -> float:
+        """How far rounding `size` coordinates to integers can push a record outwards."""
+        raise NotImplementedError  # pragma: no cover
+
+    def lengths(self, size: int) -> np.ndarray:
+        """Semi-axes of the body in `size` orthonormal coordinates."""
+        raise NotImplementedError  # pragma: no cover
+
+    def reach(self, lengths: np.ndarray, diameter: float) -> Reach:
+        """Differences of `diameter` times half the body with these semi-axes."""
+        raise NotImplementedError  # pragma: no cover
+
+    @property
+    def size(self) -> int | None:
+        """Number of coordinates, for bodies that fix it."""
+        return None
+
+    @property
+    def outer(self) -> float:
+        """Radius of the smallest centred Euclidean ball that holds the body."""
+        raise NotImplementedError  # pragma: no cover
+
+    def _freeze_center(self) -> None:
+        if self.center is None:
+            return
+        center = frozen_array(self.center)
+        if center.ndim > 1 or not np.isfinite(center).all():
+            raise ParameterError("center must be a finite number or curve", f"shape {center.shape}",
+                                 "Pass one value, or one per grid point.")
+        object.__setattr__(self, "center", center)
+
+    def center_on(self, size: int) -> np.ndarray:
+        """The centre as a curve on `size` grid points."""
+        center = np.zeros(1) if self.center is None else np.atleast_1d(self.center)
+        if center.size not in (1, size):
+            raise ParameterError(f"center must have one value per grid point ({size})", center.size,
+                                 "Evaluate the public centre on the plan's grid.")
+        return np.broadcast_to(center, (size,)).astype(float)
+
+
+def _clip_euclidean(lattice: np.ndarray) -> np.ndarray:
+    inside = np.clip(lattice, -RADIUS, RADIUS)
+    squares = inside * inside
+    # Two exact limbs: each sums to below 2^53 for up to 2^26 coordinates, in any order.
+    high = np.floor(squares * 2.0**-26)
+    low = squares - high * 2.0**26
+    energy = high.sum(axis=1) * 2.0**26 + low.sum(axis=1)
+    outside = energy > RADIUS**2
+    # Shrinking by 2^-48 more than needed covers the rounding of this factor and of the product.
+    factor = (RADIUS * (1 - 2.0**-48)) / np.sqrt(energy[outside])
+    inside[outside] = np.trunc(inside[outside] * factor[:, None])
+    return inside
+
+
+def _radius(value: float, name: str = "radius") -> float:
+    cure = f"Pass a public {name} that you can defend without looking at the data."
+    if isinstance(value, bool) or not isinstance(value, int | float | np.number):
+        raise ParameterError(f"{name} must be a positive finite number", repr(value)[:60], cure)
+    if not 1e-150 < float(value) < 1e150:
+        raise ParameterError(f"{name} must be a positive finite number", value, cure)
+    return float(value)
+
+
+def _lengths(values: ArrayLike, name: str) -> np.ndarray:
+    lengths = np.atleast_1d(frozen_array(values))
+    if lengths.ndim != 1 or not lengths.size or not ((lengths > 1e-150) & (lengths < 1e150)).all():
+        raise ParameterError(f"{name} must be positive finite numbers, one per coefficient",
+                             f"shape {lengths.shape}", f"Pass {name}=[1.0, 0.5, 0.25], say.")
+    return lengths
+
+
+@dataclass(frozen=True, eq=False)
+class L2Ball(Bound):
+    """Curves within `radius` of the centre in the grid's L2 norm.
+
+    >>> L2Ball(2.0).reach(L2Ball(2.0).lengths(3), 2.0).support(np.array([3.0, 4.0, 0.0]))
+    20.0
+    """
+
+    radius: float
+    center: np.ndarray | None = None
+    norm: ClassVar[str] = "L2 norm"
+    on_grid: ClassVar[bool] = True
+    clip = staticmethod(_clip_euclidean)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "radius", _radius(self.radius))
+        self._freeze_center()
+
+    @staticmethod
+    def widening(size: int) -> float:
+        return 0.5 * np.sqrt(size)
+
+    def lengths(self, size: int) -> np.ndarray:
+        return np.full(size, self.radius)
+
+    def reach(self, lengths: np.ndarray, diameter: float) -> Reach:
+        return EuclideanReach(lengths, diameter)
+
+    @property
+    def outer(self) -> float:
+        return self.radius
+
+
+@dataclass(frozen=True, eq=False)
+class Ellipsoid(Bound):
+    """Coefficients with ``sum (c_j / axes_j)^2 <= 1``; as many coefficients as axes.
+
+    >>> Ellipsoid([2.0, 1.0]).size
+    2
+    """
+
+    axes: np.ndarray
+    center: np.ndarray | None = None
+    norm: ClassVar[str] = "ellipsoid norm of the coefficients"
+    clip = staticmethod(_clip_euclidean)
+    widening = staticmethod(L2Ball.widening)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "axes", _lengths(self.axes, "axes"))
+        self._freeze_center()
+
+    def lengths(self, size: int) -> np.ndarray:
+        return self.axes
+
+    def reach(self, lengths: np.ndarray, diameter: float) -> Reach:
+        return EuclideanReach(lengths, diameter)
+
+    @property
+    def size(self) -> int:
+        return self.axes.size
+
+    @property
+    def outer(self) -> float:
+        return float(self.axes.max())
+
+
+@dataclass(frozen=True, eq=False)
+class L1Ball(Bound):
+    """Coefficients with ``sum |c_j| <= radius``.
+
+    >>> L1Ball(1.0).reach(np.ones(2), 2.0).support(np.array([3.0, 4.0]))
+    8.0
+    """
+
+    radius: float
+    center: np.ndarray | None = None
+    norm: ClassVar[str] = "sum of absolute coefficients"
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "radius", _radius(self.radius))
+        self._freeze_center()
+
+    @staticmethod
+    def clip(lattice: np.ndarray) -> np.ndarray:
+        inside = np.clip(lattice, -RADIUS, RADIUS)
+        total = np.abs(inside).sum(axis=1)  # integers below 2^53 up to 2^27 coordinates: exact in any order
+        outside = total > RADIUS
+        factor = (RADIUS * (1 - 2.0**-48)) / total[outside]
+        inside[outside] = np.trunc(inside[outside] * factor[:, None])
+        return inside
+
+    @staticmethod
+    def widening(size: int) -> float:
+        return 0.5 * size
+
+    def lengths(self, size: int) -> np.ndarray:
+        return np.full(size, self.radius)
+
+    def reach(self, lengths: np.ndarray, diameter: float) -> Reach:
+        return ManhattanReach(lengths, diameter)
+
+    @property
+    def outer(self) -> float:
+        return self.radius
+
+
+@dataclass(frozen=True, eq=False)
+class Box(Bound):
+    """Coefficients with ``|c_j| <= sides_j``; as many coefficients as sides.
+
+    >>> Box([1.0, 0.5]).reach(np.array([1.0, 0.5]), 2.0).support(np.array([3.0, 4.0]))
+    10.0
+    """
+
+    sides: np.ndarray
+    center: np.ndarray | None = None
+    norm: ClassVar[str] = "size of each coefficient"
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "sides", _lengths(self.sides, "sides"))
+        self._freeze_center()
+
+    @staticmethod
+    def clip(lattice: np.ndarray) -> np.ndarray:
+        return np.clip(lattice, -RADIUS, RADIUS)
+
+    @staticmethod
+    def widening(size: int) -> float:
+        return 0.0
+
+    def lengths(self, size: int) -> np.ndarray:
+        return self.sides
+
+    def reach(self, lengths: np.ndarray, diameter: float) -> Reach:
+        return BoxReach(lengths, diameter)
+
+    @property
+    def size(self) -> int:
+        return self.sides.size
+
+    @property
+    def outer(self) -> float:
+        return float(np.sqrt((self.sides**2).sum()))
+
+
+@dataclass(frozen=True)
+class _AxisReach:
+    """``diameter * lengths_j * (unit ball of some norm)_j``: shared by the three shapes."""
+
+    lengths: np.ndarray
+    diameter: float
+
+    def scaled(self, factor: float) -> Reach:
+        return type(self)(self.lengths, self.diameter * factor)  # type: ignore[return-value]
+
+    def restricted(self, where: np.ndarray) -> Reach:
+        return type(self)(self.lengths[where], self.diameter)  # type: ignore[return-value]
+
+    def loosened(self) -> Reach:
+        return BoxReach(np.full(self.lengths.size, self.outer), self.diameter)
+
+    @property
+    def outer(self) -> float:
+        return float(self.lengths.max())
+
+
+@dataclass(frozen=True)
+class EuclideanReach(_AxisReach):
+    """Differences inside an ellipsoid (MATH 2 and 3, first two rows)."""
+
+    def support(self, weights: np.ndarray) -> float:
+        return float(self.diameter * np.sqrt(((weights * self.lengths) ** 2).sum()))
+
+    def radius(self, axes: np.ndarray) -> float:
+        return float(self.diameter * (self.lengths / axes).max())
+
+    def matched(self, filter: np.ndarray) -> np.ndarray:
+        v = filter * self.lengths
+        return self.diameter * np.sqrt(v * v.sum())
+
+    def balance(self, guess: np.ndarray) -> np.ndarray:
+        # Minimise sum 2m/(2 + m w) over w = u^2 with sum (D s)^2 w = 1: water-filling,
+        # w_j = max(0, level / (D s_j) - 2 / m_j), level by exact search over the active set.
+        s = self.diameter * self.lengths
+        order = np.argsort(s / guess)
+        height, cost = s[order], 2 * s[order] ** 2 / guess[order]
+        level = (1 + np.cumsum(cost)) / np.cumsum(height)
+        active = int(np.sum(level * height > cost)) or 1
+        w = np.zeros(s.size)
+        chosen = order[:active]
+        w[chosen] = np.maximum(0.0, level[active - 1] / s[chosen] - 2 / guess[chosen])
+        return np.sqrt(w)
+
+    def axes(self) -> np.ndarray:
+        return self.lengths
+
+
+@dataclass(frozen=True)
+class ManhattanReach(_AxisReach):
+    """Differences inside a cross-polytope."""
+
+    def support(self, weights: np.ndarray) -> float:
+        return float(self.diameter * (weights * self.lengths).max())
+
+    def radius(self, axes: np.ndarray) -> float:
+        return float(self.diameter * (self.lengths / axes).max())
+
+    def matched(self, filter: np.ndarray) -> np.ndarray:
+        return self.diameter * filter * self.lengths
+
+    def balance(self, guess: np.ndarray) -> np.ndarray:
+        return 1 / (self.diameter * self.lengths)
+
+    def axes(self) -> np.ndarray:
+        return self.lengths
+
+
+@dataclass(frozen=True)
+class BoxReach(_AxisReach):
+    """Differences inside a box: every coordinate at its worst at once."""
+
+    def support(self, weights: np.ndarray) -> float:
+        return float(self.diameter * (weights * self.lengths).sum())
+
+    def radius(self, axes: np.ndarray) -> float:
+        return float(self.diameter * np.sqrt(((self.lengths / axes) ** 2).sum()))
+
+    def matched(self, filter: np.ndarray) -> np.ndarray:
+        v = filter * self.lengths
+        return self.diameter * np.cbrt(v) * (np.cbrt(v) ** 2).sum()
+
+    def balance(self, guess: np.ndarray) -> np.ndarray:
+        # Minimise sum 2m/(2 + m u^2) + price * s u. Each term is best at zero or on the convex
+        # branch beyond sqrt(2/(3m)); bisect the price until the budget sum s u = 1 is spent.
+        s = self.diameter * self.lengths
+        low, high = 0.0, float((np.sqrt(guess) * guess / s).max()) + 1e-300
+        for _ in range(60):
+            price = 0.5 * (low + high)
+            low, high = (price, high) if (s * _best_response(guess, price * s)).sum() > 1 else (low, price)
+        u = _best_response(guess, high * s)
+        if not u.any():
+            u[int(np.argmax(guess / s**2))] = 1.0
+        return u / (s * u).sum()
+
+    def axes(self) -> np.ndarray:
+        return np.sqrt(self.lengths)
+
+    @property
+    def outer(self) -> float:
+        return float(np.sqrt((self.lengths**2).sum()))
+
+
+def _best_response(guess: np.ndarray, price: np.ndarray) -> np.ndarray:
+    """``argmin_u 2m/(2 + m u^2) + price u`` coordinate by coordinate (zero, or the convex branch)."""
+    low = np.sqrt(2 / (3 * guess))
+    high = np.maximum(low, np.cbrt(4 / np.maximum(price, 1e-300)))  # slope there is below the price
+    for _ in range(50):
+        u = 0.5 * (low + high)
+        steep = 4 * guess**2 * u / (2 + guess * u * u) ** 2 > price
+        low, high = np.where(steep, u, low), np.where(steep, high, u)
+    u = 0.5 * (low + high)
+    return np.where(2 * guess / (2 + guess * u * u) + price * u < guess, u, 0.0)

@@ -1,0 +1,84 @@
+"""Short spellings on the command line: grids, kernels, methods and bounds as words.
+
+Each parser names the rule, what was given and a spelling that works.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+from typing import Any
+
+from ..bounds import Bound, L1Ball, L2Ball
+from ..errors import ParameterError
+from ..grid import Grid
+from ..kernels import Cosine, Exponential, Gaussian, Kernel, Matern
+from ..methods import AR, FRL, QR, KNorm, Method, Minimax
+
+METHODS: dict[str, type[Method]] = {"frl": FRL, "ar": AR, "qr": QR, "minimax": Minimax, "knorm": KNorm}
+KERNELS: dict[str, Callable[..., Kernel]] = {"matern": Matern, "exponential": Exponential, "gaussian": Gaussian}
+NORMS: dict[str, Callable[..., Bound]] = {"l2": L2Ball, "l1": L1Ball}
+
+
+def parse_grid(text: str, axis: str = "t") -> Grid:
+    """``start:stop:size`` or ``start:stop:size:midpoints`` (or ``:equal``); the axis as ``hour (h)``."""
+    name, _, unit = axis.partition("(")
+    name, unit = name.strip(), unit.strip(" )")
+    cure = "Write --grid 0:24:48, or 0:24:48:midpoints."
+    fields = text.split(":")
+    try:
+        start, stop, size = float(fields[0]), float(fields[1]), int(fields[2])
+        rule = fields[3] if len(fields) == 4 else "trapezoid"
+    except (IndexError, ValueError):
+        raise ParameterError("a grid is start:stop:size", repr(text)[:60], cure) from None
+    if len(fields) > 4 or rule not in ("trapezoid", "equal", "midpoints"):
+        raise ParameterError("a grid is start:stop:size, then trapezoid, equal or midpoints", repr(text)[:60], cure)
+    if rule == "midpoints":
+        return Grid.midpoints(start, stop, size, name, unit)
+    return Grid.uniform(start, stop, size, rule, name, unit)
+
+
+def parse_kernel(text: str) -> Kernel:
+    """``matern:nu:length``, ``exponential:length``, ``gaussian:length``; ``cosine-`` before it for cosines."""
+    name, *numbers = text.split(":")
+    plain = name.removeprefix("cosine-")
+    if plain not in KERNELS:
+        raise ParameterError(f"kernel must be one of {', '.join(KERNELS)}, or cosine- and one of them",
+                             repr(text)[:60], "Write --kernel matern:1.5:0.1.")
+    try:
+        kernel = KERNELS[plain](*(float(x) for x in numbers))
+    except (TypeError, ValueError) as error:
+        if isinstance(error, ParameterError):
+            raise
+        raise ParameterError("a kernel is its name and its numbers", repr(text)[:60],
+                             "Write --kernel matern:1.5:0.1 or gaussian:0.1.") from None
+    return Cosine(kernel) if name != plain else kernel
+
+
+def parse_method(text: str) -> Method:
+    """``qr``, or with options ``qr:psi=0.01,noise=kernel``."""
+    name, _, options = text.partition(":")
+    if name not in METHODS:
+        raise ParameterError(f"method must be one of {', '.join(METHODS)}", repr(text)[:60], "Write --method minimax.")
+    kind = METHODS[name]
+    known = {field.name: str(field.type) for field in dataclasses.fields(kind)}  # type: ignore[arg-type]
+    given: dict[str, Any] = {}
+    for option in filter(None, options.split(",")):
+        key, _, value = option.partition("=")
+        if key not in known:
+            raise ParameterError(f"{name} takes {', '.join(known)}", repr(option)[:60],
+                                 f"Write --method {name}:{next(iter(known))}=...")
+        try:
+            given[key] = value if "str" in known[key] else int(value) if "int" in known[key] else float(value)
+        except ValueError:
+            raise ParameterError(f"{key} must be a number", repr(value)[:60], "Correct it.") from None
+    return kind(**given)
+
+
+def parse_bound(radius: float | None, norm: str, center: float | None) -> Bound:
+    if radius is None:
+        raise ParameterError("a release needs a public bound on one curve", "none",
+                             "Pass --radius R: the largest norm you will let any curve have.")
+    if norm not in NORMS:
+        raise ParameterError(f"norm must be one of {', '.join(NORMS)}", repr(norm)[:40], "Write --norm l2.")
+    return NORMS[norm](radius, center)

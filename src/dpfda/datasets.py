@@ -1,0 +1,90 @@
+"""Data we generate ourselves: the paper's four mean scenarios, and household load curves."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from .errors import ParameterError
+from .grid import Grid
+from .kernels import Gaussian, Matern
+
+#: Public radii of the scenarios in every study.
+RADII = {"S-1": 3.5, "S-2": 2.5, "S-3": 2.0, "S-4": 4.0}
+ERRORS = ("uniform", "gp", "t")
+
+
+class Sample(NamedTuple):
+    """Curves, the true mean they scatter about, and their grid."""
+
+    curves: np.ndarray
+    mean: np.ndarray
+    grid: Grid
+
+
+def scenario(name: str, n: int, rng: np.random.Generator, error: str = "uniform", size: int = 101) -> Sample:
+    """`n` curves of one of the paper's scenarios on `size` points of [0, 1].
+
+    `error`: ``uniform`` is ``sum U(-1,1) sqrt(lambda_j) phi_j`` on the Matern 3/2 basis with length
+    scale 0.1 (the authors' simulation); ``gp`` a Gaussian process with squared exponential
+    covariance of the same length scale (the paper's text); ``t`` the expansion with t(5)
+    coefficients over 100 functions, weighted by ``sqrt(lambda_j)`` so that curves have finite norm.
+
+    >>> scenario("S-1", 10, np.random.default_rng(0)).curves.shape
+    (10, 101)
+    """
+    if name not in RADII:
+        raise ParameterError(f"scenario must be one of {', '.join(RADII)}", repr(name)[:40], "Pass 'S-1'.")
+    if error not in ERRORS:
+        raise ParameterError(f"error must be one of {', '.join(ERRORS)}", repr(error)[:40], "Pass 'uniform'.")
+    grid = Grid.uniform(0, 1, size)
+    mean = _mean(name, grid, rng)
+    return Sample(mean + _errors(error, n, grid, rng), mean, grid)
+
+
+def _mean(name: str, grid: Grid, rng: np.random.Generator) -> np.ndarray:
+    t = grid.points
+
+    def bump(at: float, width: float) -> np.ndarray:
+        return np.exp(-0.5 * ((t - at) / width) ** 2) / (width * np.sqrt(2 * np.pi))
+
+    if name == "S-1":
+        return 10 * t * np.exp(-t)
+    if name == "S-2":
+        return 0.3 * bump(0.3, 0.05) + 0.7 * bump(0.8, 0.05)
+    if name == "S-3":
+        return 0.2 * (bump(0, 0.03) + bump(0.2, 0.05) + bump(0.5, 0.05) - bump(0.75, 0.03) + bump(1, 0.03))
+    return Matern(1.5, 0.1).basis(grid, 25).synthesize(rng.uniform(-1, 1, 25))
+
+
+def _errors(error: str, n: int, grid: Grid, rng: np.random.Generator) -> np.ndarray:
+    if error == "gp":
+        basis = Gaussian(0.1).basis(grid)
+        return basis.synthesize(rng.standard_normal((n, basis.size)) * np.sqrt(basis.eigenvalues))
+    basis = Matern(1.5, 0.1).basis(grid, None if error == "uniform" else min(100, grid.size))
+    draws = rng.uniform(-1, 1, (n, basis.size)) if error == "uniform" else rng.standard_t(5, (n, basis.size))
+    return basis.synthesize(draws * np.sqrt(basis.eigenvalues))
+
+
+def load_curves(n: int, rng: np.random.Generator, size: int = 48) -> Sample:
+    """`n` invented household load curves in kilowatt over a day: a base, a morning and an evening peak.
+
+    >>> curves, mean, grid = load_curves(100, np.random.default_rng(1))
+    >>> curves.shape, grid.unit
+    ((100, 48), 'h')
+    """
+    grid = Grid.midpoints(0, 24, size, name="hour", unit="h")
+    hours = grid.points
+
+    def peak(at: np.ndarray, width: np.ndarray) -> np.ndarray:
+        apart = np.abs(hours - at[:, None])
+        return np.exp(-0.5 * (np.minimum(apart, 24 - apart) / width[:, None]) ** 2)
+
+    base = rng.gamma(9.0, 0.025, n)
+    morning = rng.gamma(4.0, 0.12, n)[:, None] * peak(rng.normal(7.3, 0.7, n), rng.uniform(0.9, 1.6, n))
+    evening = rng.gamma(5.0, 0.18, n)[:, None] * peak(rng.normal(18.8, 0.9, n), rng.uniform(1.6, 2.8, n))
+    wobble = 0.12 * Matern(1.5, 1.2).basis(grid).synthesize(
+        rng.standard_normal((n, size)) * np.sqrt(Matern(1.5, 1.2).basis(grid).eigenvalues))
+    curves = np.maximum(0.02, base[:, None] + morning + evening + wobble)
+    return Sample(curves, curves.mean(axis=0), grid)

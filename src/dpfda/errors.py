@@ -1,0 +1,63 @@
+"""Every exception of the package, each saying the rule, what was given, and the cure.
+
+Errors about records are for the data holder: they name rows and columns, never contents,
+so that a log file or a support ticket carries no private value.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+
+class DpfdaError(Exception):
+    """Base class: catch this to catch everything the package raises on purpose."""
+
+
+class ParameterError(DpfdaError, ValueError):
+    """A public argument breaks a rule. Nothing was read, charged or written.
+
+    >>> raise ParameterError("epsilon must be positive and finite", 0, "Pass epsilon=1.0.")
+    Traceback (most recent call last):
+    dpfda.errors.ParameterError: epsilon must be positive and finite, got 0. Pass epsilon=1.0.
+    """
+
+    def __init__(self, rule: str, given: object, cure: str):
+        super().__init__(f"{rule}, got {given}. {cure}")
+        self.rule, self.given, self.cure = rule, given, cure
+
+
+class RecordError(DpfdaError, ValueError):
+    """Some records cannot be used. Carries row numbers (from 0), never contents."""
+
+    SHOWN = 5
+
+    def __init__(self, problem: str, rows: Sequence[int] = (), cure: str = "", column: str = ""):
+        self.problem, self.rows, self.cure, self.column = problem, tuple(rows), cure, column
+        where = ""
+        if self.rows:
+            listed = ", ".join(str(r) for r in self.rows[: self.SHOWN])
+            more = ", ..." if len(self.rows) > self.SHOWN else ""
+            where = f" in row{'s' if len(self.rows) > 1 else ''} {listed}{more} (counted from 0)"
+        if column:
+            where += f", column {column}"
+        super().__init__(f"{problem}{where}. {cure}".strip())
+
+    def shifted(self, first: int) -> RecordError:
+        """The same error with rows counted from the start of the source, not of a batch."""
+        return RecordError(self.problem, [r + first for r in self.rows], self.cure, self.column)
+
+
+class PlanMismatch(DpfdaError, ValueError):
+    """A summary, a count or a file does not belong to the plan it is used with."""
+
+
+class LedgerError(DpfdaError):
+    """The ledger cannot be used: missing, foreign, corrupt or locked."""
+
+
+class BudgetExceeded(LedgerError):
+    """The charge would exceed the budget; nothing was charged, nothing was drawn."""
+
+
+class FileError(DpfdaError, OSError):
+    """A file cannot be read or written; checked before any charge."""

@@ -1,0 +1,191 @@
+"""The domain of a curve: points, quadrature weights, and one inner product.
+
+Clipping, standardising, coefficients, norms and sensitivities all use
+``<f, g> = sum q_i f_i g_i`` with the weights kept here, so the guarantee is about the
+numbers the computer handles (derivations: inner product).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from .codec import Fact, frozen_array
+from .errors import ParameterError
+
+
+def _trapezoid(points: np.ndarray, length: float) -> np.ndarray:
+    half_gaps = np.diff(points) / 2
+    weights = np.zeros(points.size)
+    weights[:-1] += half_gaps
+    weights[1:] += half_gaps
+    return weights
+
+
+def _equal(points: np.ndarray, length: float) -> np.ndarray:
+    return np.full(points.size, length / points.size)
+
+
+RULES = {"trapezoid": _trapezoid, "equal": _equal}
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Grid(Fact):
+    """Increasing points with positive quadrature weights.
+
+    `weights` is ``"trapezoid"``, ``"equal"`` (span / size each) or one positive number per point.
+
+    >>> grid = Grid([0.0, 0.5, 2.0], name="hour", unit="h")
+    >>> grid.weights.tolist()
+    [0.25, 1.0, 0.75]
+    >>> Grid.uniform(0, 1, 3)
+    Grid(3 points of t on [0, 1], trapezoid weights)
+    """
+
+    points: np.ndarray
+    weights: np.ndarray = "trapezoid"  # type: ignore[assignment]
+    name: str = "t"
+    unit: str = ""
+    span: tuple[float, float] | None = None
+
+    def __post_init__(self) -> None:
+        points = frozen_array(self.points)
+        if points.ndim != 1 or points.size < 2:
+            raise ParameterError("a grid needs at least two points in one dimension", f"shape {points.shape}",
+                                 "Pass a list such as [0, 0.5, 1].")
+        if not np.isfinite(points).all() or not (np.diff(points) > 0).all():
+            raise ParameterError("grid points must be finite and strictly increasing", "points that are not",
+                                 "Sort them and drop repeats.")
+        low, high = (float(points[0]), float(points[-1])) if self.span is None else map(float, self.span)
+        if not (low <= points[0] and points[-1] <= high):
+            raise ParameterError("the span must hold every grid point", (low, high), "Widen it.")
+        object.__setattr__(self, "points", points)
+        object.__setattr__(self, "span", (low, high))
+        weights = self.weights
+        if isinstance(weights, str):
+            if weights not in RULES:
+                raise ParameterError(f"weights must be one of {tuple(RULES)} or one number per point", repr(weights),
+                                     "Pass weights='trapezoid'.")
+            weights = RULES[weights](points, high - low)
+        object.__setattr__(self, "weights", self._checked(frozen_array(weights), points))
+
+    @staticmethod
+    def _checked(weights: np.ndarray, points: np.ndarray) -> np.ndarray:
+        if weights.shape != points.shape or not np.isfinite(weights).all() or not (weights > 0).all():
+            raise ParameterError("weights must be positive and finite, one per point", f"shape {weights.shape}",
+                                 f"Pass {points.size} positive numbers.")
+        return weights
+
+    @classmethod
+    def uniform(cls, start: float, stop: float, size: int, weights: str | ArrayLike = "trapezoid",
+                name: str = "t", unit: str = "") -> Grid:
+        """Equally spaced points including both ends."""
+        _check_size(start, stop, size, 2)
+        return cls(np.linspace(start, stop, size), weights, name, unit)  # type: ignore[arg-type]
+
+    @classmethod
+    def midpoints(cls, start: float, stop: float, size: int, name: str = "t", unit: str = "") -> Grid:
+        """Centres of `size` equal cells, equal weights: the home of the cosine basis."""
+        _check_size(start, stop, size, 2)
+        points = start + (np.arange(size) + 0.5) * ((stop - start) / size)
+        return cls(points, "equal", name, unit, (start, stop))  # type: ignore[arg-type]
+
+    @staticmethod
+    def product(*axes: Grid) -> ProductGrid:
+        """The grid of a surface: every combination of the axes' points."""
+        return ProductGrid(tuple(axes))
+
+    @property
+    def size(self) -> int:
+        return self.points.size
+
+    @property
+    def length(self) -> float:
+        low, high = self.span  # type: ignore[misc]
+        return high - low
+
+    @cached_property
+    def is_midpoints(self) -> bool:
+        """Whether sampled cosines are exactly orthonormal here (MATH 0)."""
+        cells = np.arange(self.size) + 0.5
+        centres = self.span[0] + cells * (self.length / self.size)  # type: ignore[index]
+        tolerance = 1e-12 * self.length
+        return (float(np.abs(self.points - centres).max()) < tolerance
+                and float(np.abs(self.weights - self.length / self.size).max()) < tolerance)
+
+    @property
+    def rule(self) -> str:
+        """The named quadrature rule that the weights follow, or "given"."""
+        for name, weights in RULES.items():
+            if np.array_equal(self.weights, weights(self.points, self.length)):
+                return name
+        return "given"
+
+    @property
+    def label(self) -> str:
+        """Axis label for plots."""
+        return f"{self.name} ({self.unit})" if self.unit else self.name
+
+    def inner(self, f: ArrayLike, g: ArrayLike) -> np.ndarray:
+        """``sum q_i f_i g_i`` over the last axis."""
+        return np.sum(self.weights * np.asarray(f) * np.asarray(g), axis=-1)
+
+    def norm(self, f: ArrayLike) -> np.ndarray:
+        return np.sqrt(self.inner(f, f))
+
+    def __repr__(self) -> str:
+        low, high = self.span  # type: ignore[misc]
+        return f"Grid({self.size} points of {self.label} on [{low:g}, {high:g}], {self.rule} weights)"
+
+
+def _check_size(start: float, stop: float, size: int, least: int) -> None:
+    if not (np.isfinite(start) and np.isfinite(stop) and start < stop):
+        raise ParameterError("a grid must run from a start to a larger stop", (start, stop), "Swap the ends.")
+    if size < least:
+        raise ParameterError(f"a grid needs at least {least} points", size, "Ask for more points.")
+
+
+@dataclass(frozen=True, eq=False)
+class ProductGrid(Fact):
+    """Every combination of the points of several axes, last axis fastest.
+
+    >>> Grid.product(Grid.uniform(0, 1, 3), Grid.uniform(0, 2, 4)).shape
+    (3, 4)
+    """
+
+    axes: tuple[Grid, ...]
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "axes", tuple(self.axes))
+        if not self.axes or not all(isinstance(axis, Grid) for axis in self.axes):
+            raise ParameterError("a product needs grids as axes", type(self.axes).__name__,
+                                 "Pass Grid objects: Grid.product(a, b).")
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return tuple(axis.size for axis in self.axes)
+
+    @property
+    def size(self) -> int:
+        return int(np.prod(self.shape))
+
+    @cached_property
+    def points(self) -> np.ndarray:
+        """One row per point, one column per axis."""
+        mesh = np.meshgrid(*(axis.points for axis in self.axes), indexing="ij")
+        return np.stack([m.ravel() for m in mesh], axis=-1)
+
+    @cached_property
+    def weights(self) -> np.ndarray:
+        weights = self.axes[0].weights
+        for axis in self.axes[1:]:
+            weights = np.multiply.outer(weights, axis.weights).ravel()
+        return weights
+
+    @property
+    def length(self) -> float:
+        """The longest side, against which length scales are measured."""
+        return max(axis.length for axis in self.axes)

@@ -1,0 +1,326 @@
+"""Covariance kernels: public assumptions about how smooth the answer is.
+
+A kernel never touches a record; it fixes the basis in which the release lives and how fast
+noise should fall along it. Kernels add and multiply; any function of two arrays works too.
+`kernel.basis(grid)` gives the eigenfunctions, computed once per content.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import lru_cache
+from math import factorial
+from typing import Any
+
+import numpy as np
+from scipy.special import gamma, kv
+
+from .basis import NEGLIGIBLE, CosineBasis, Eigenbasis, NystromBasis, wanted
+from .codec import Fact, frozen_array
+from .errors import ParameterError
+from .grid import Grid, ProductGrid
+
+
+class Kernel(Fact):
+    """A symmetric positive semi-definite function of two points."""
+
+    #: Exponent of the polynomial decay of the eigenvalues in one dimension; None if there is none.
+    decay: float | None = None
+
+    def __call__(self, s: np.ndarray, t: np.ndarray) -> np.ndarray:
+        """The matrix ``k(s_i, t_j)``."""
+        raise NotImplementedError  # pragma: no cover
+
+    def spectrum(self, frequency: np.ndarray) -> np.ndarray:
+        """Spectral density at angular frequencies, one at zero; stationary kernels only."""
+        raise ParameterError("a cosine basis needs a stationary kernel", type(self).__name__,
+                             "Use Cosine(Matern(...)), Cosine(Gaussian(...)) or Cosine(Exponential(...)).")
+
+    def on(self, grid: Grid) -> Kernel:
+        """This kernel in a form that can be written down for `grid` (itself, unless it holds a function)."""
+        return self
+
+    def basis(self, grid: Grid | ProductGrid, size: int | None = None, normalize: bool = False) -> Eigenbasis:
+        """Eigenfunctions on `grid`; `normalize` scales the eigenvalues to sum to one.
+
+        >>> Matern(nu=1.5, length_scale=0.1).basis(Grid.uniform(0, 1, 50), size=4).size
+        4
+        """
+        basis = _cached_basis(self, grid, size)
+        return _normalized(basis) if normalize else basis
+
+    def _basis(self, grid: Grid | ProductGrid, size: int | None) -> Eigenbasis:
+        return NystromBasis(grid, _checked_matrix(self(grid.points, grid.points)), self, size)
+
+    def __add__(self, other: Kernel | float) -> Kernel:
+        return Sum(self, as_kernel(other))
+
+    def __mul__(self, other: Kernel | float) -> Kernel:
+        return Product(self, as_kernel(other))
+
+    __radd__, __rmul__ = __add__, __mul__
+
+
+@lru_cache(maxsize=32)
+def _cached_basis(kernel: Kernel, grid: Grid | ProductGrid, size: int | None) -> Eigenbasis:
+    return kernel._basis(grid, size)
+
+
+def _normalized(basis: Eigenbasis) -> Eigenbasis:
+    copy = object.__new__(type(basis))
+    copy.__dict__.update(basis.__dict__)
+    copy.eigenvalues = frozen_array(basis.eigenvalues / basis.eigenvalues.sum())
+    if isinstance(copy, NystromBasis) and copy.kernel is not None:
+        kernel, share = copy.kernel, 1 / basis.eigenvalues.sum()
+        copy.kernel = lambda s, t: share * kernel(s, t)
+    return copy
+
+
+def _checked_matrix(matrix: np.ndarray) -> np.ndarray:
+    if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1] or not np.isfinite(matrix).all():
+        raise ParameterError("a kernel must return a finite square matrix on the grid", f"shape {matrix.shape}",
+                             "It is called with two arrays s and t and must return k(s_i, t_j).")
+    if not np.allclose(matrix, matrix.T, rtol=1e-9, atol=1e-12 * np.abs(matrix).max()):
+        raise ParameterError("a kernel must be symmetric", "k(s, t) different from k(t, s)", "Symmetrise it.")
+    if not matrix.diagonal().max() > 0:
+        raise ParameterError("a kernel must be positive somewhere", "a zero or negative diagonal", "Scale it.")
+    return matrix
+
+
+def _distance(s: np.ndarray, t: np.ndarray) -> np.ndarray:
+    s, t = np.asarray(s, dtype=float), np.asarray(t, dtype=float)
+    if s.ndim == 1:
+        return np.abs(s[:, None] - t[None, :])
+    return np.sqrt(((s[:, None, :] - t[None, :, :]) ** 2).sum(axis=-1))
+
+
+def _positive(name: str, value: float) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float | np.number) or not 0 < float(value) < np.inf:
+        raise ParameterError(f"{name} must be positive and finite", value, f"Pass {name}=0.1, say.")
+    return float(value)
+
+
+@dataclass(frozen=True, eq=False)
+class Matern(Kernel):
+    """Matern kernel with unit variance, any smoothness `nu` up to 50.
+
+    >>> float(Matern(nu=0.5, length_scale=2.0)(np.array([0.0]), np.array([2.0]))[0, 0]) == np.exp(-1.0)
+    True
+    """
+
+    nu: float = 1.5
+    length_scale: float = 0.1
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "nu", _positive("nu", self.nu))
+        object.__setattr__(self, "length_scale", _positive("length_scale", self.length_scale))
+        if self.nu > 50:
+            raise ParameterError("nu must be at most 50", self.nu, "Use Gaussian(length_scale), its limit.")
+
+    @property
+    def decay(self) -> float:  # type: ignore[override]
+        return 2 * self.nu + 1
+
+    def __call__(self, s: np.ndarray, t: np.ndarray) -> np.ndarray:
+        r = np.sqrt(2 * self.nu) * _distance(s, t) / self.length_scale
+        order = self.nu - 0.5
+        if order == int(order):
+            return _half_integer_matern(int(order), r)
+        safe = np.where(r == 0, 1.0, r)
+        values = 2 ** (1 - self.nu) / gamma(self.nu) * safe**self.nu * kv(self.nu, safe)
+        return np.where(r == 0, 1.0, np.nan_to_num(values, nan=0.0))
+
+    def spectrum(self, frequency: np.ndarray) -> np.ndarray:
+        return (1 + (self.length_scale * frequency) ** 2 / (2 * self.nu)) ** -(self.nu + 0.5)
+
+
+def _half_integer_matern(order: int, r: np.ndarray) -> np.ndarray:
+    ratio = factorial(order) / factorial(2 * order)
+    polynomial = np.zeros_like(r)
+    for i in range(order + 1):  # Horner, highest power of 2r first
+        polynomial = polynomial * (2 * r) + ratio * factorial(order + i) / (factorial(i) * factorial(order - i))
+    return polynomial * np.exp(-r)
+
+
+@dataclass(frozen=True, eq=False)
+class Exponential(Kernel):
+    """``exp(-|s - t| / length_scale)``: continuous, nowhere smooth.
+
+    >>> Exponential(0.2).decay
+    2.0
+    """
+
+    length_scale: float = 0.1
+    decay = 2.0
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "length_scale", _positive("length_scale", self.length_scale))
+
+    def __call__(self, s: np.ndarray, t: np.ndarray) -> np.ndarray:
+        return np.exp(-_distance(s, t) / self.length_scale)
+
+    def spectrum(self, frequency: np.ndarray) -> np.ndarray:
+        return 1 / (1 + (self.length_scale * frequency) ** 2)
+
+
+@dataclass(frozen=True, eq=False)
+class Gaussian(Kernel):
+    """``exp(-(s - t)^2 / (2 length_scale^2))``: infinitely smooth.
+
+    >>> Gaussian(0.2).decay is None
+    True
+    """
+
+    length_scale: float = 0.1
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "length_scale", _positive("length_scale", self.length_scale))
+
+    def __call__(self, s: np.ndarray, t: np.ndarray) -> np.ndarray:
+        return np.exp(-0.5 * (_distance(s, t) / self.length_scale) ** 2)
+
+    def spectrum(self, frequency: np.ndarray) -> np.ndarray:
+        return np.exp(-0.5 * (self.length_scale * frequency) ** 2)
+
+
+@dataclass(frozen=True, eq=False)
+class Constant(Kernel):
+    """The same value everywhere: a scale factor, or room for a shift of level."""
+
+    value: float = 1.0
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "value", _positive("value", self.value))
+
+    def __call__(self, s: np.ndarray, t: np.ndarray) -> np.ndarray:
+        return np.full((len(s), len(t)), self.value)
+
+
+@dataclass(frozen=True, eq=False)
+class _Pair(Kernel):
+    left: Kernel
+    right: Kernel
+
+    def on(self, grid: Grid) -> Kernel:
+        parts = self.left.on(grid), self.right.on(grid)
+        return _tabulate(self, grid) if any(isinstance(p, Tabulated) for p in parts) else self
+
+
+@dataclass(frozen=True, eq=False)
+class Sum(_Pair):
+    """``left + right``; write ``a + b``."""
+
+    @property
+    def decay(self) -> float | None:  # type: ignore[override]
+        return min((k.decay for k in (self.left, self.right) if k.decay is not None), default=None)
+
+    def __call__(self, s: np.ndarray, t: np.ndarray) -> np.ndarray:
+        return self.left(s, t) + self.right(s, t)
+
+
+@dataclass(frozen=True, eq=False)
+class Product(_Pair):
+    """``left x right``; write ``a * b``. As rough as its rougher factor."""
+
+    @property
+    def decay(self) -> float | None:  # type: ignore[override]
+        return min((k.decay for k in (self.left, self.right) if k.decay is not None), default=None)
+
+    def __call__(self, s: np.ndarray, t: np.ndarray) -> np.ndarray:
+        return self.left(s, t) * self.right(s, t)
+
+
+@dataclass(frozen=True, eq=False)
+class Cosine(Kernel):
+    """The cosine (Neumann) basis with the spectrum of a stationary kernel.
+
+    Eigenfunctions are cosines, eigenvalues the kernel's spectral density at their frequencies:
+    no decomposition, fast transforms at :meth:`Grid.midpoints`, reflecting ends.
+
+    >>> Cosine(Matern(1.5, 0.1)).basis(Grid.midpoints(0, 1, 64)).size
+    64
+    """
+
+    kernel: Kernel
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.kernel, Kernel):
+            raise ParameterError("Cosine wraps a kernel", type(self.kernel).__name__, "Pass Cosine(Matern(...)).")
+        self.kernel.spectrum(np.zeros(1))
+
+    @property
+    def decay(self) -> float | None:  # type: ignore[override]
+        return self.kernel.decay
+
+    def __call__(self, s: np.ndarray, t: np.ndarray) -> np.ndarray:
+        raise ParameterError("a cosine kernel is known through its basis only", "a call",
+                             "Use .basis(grid), or the wrapped kernel.")
+
+    def _basis(self, grid: Grid | ProductGrid, size: int | None) -> Eigenbasis:
+        if not isinstance(grid, Grid):
+            raise ParameterError("the cosine basis is one-dimensional here", "a product grid", "Use one axis.")
+        values = self.kernel.spectrum(np.arange(grid.size) * (np.pi / grid.length))
+        kept = int(np.searchsorted(-values, -NEGLIGIBLE * values[0])) if values[-1] <= NEGLIGIBLE else grid.size
+        return CosineBasis(grid, values[:wanted(size, kept)])
+
+
+@dataclass(frozen=True, eq=False)
+class Custom(Kernel):
+    """Any function ``k(s, t)`` of two arrays that returns the matrix of values.
+
+    >>> brownian = Custom(lambda s, t: np.minimum.outer(s, t))
+    >>> first = brownian.basis(Grid.uniform(0, 1, 400), size=1).eigenvalues[0]
+    >>> abs(first - (np.pi / 2) ** -2) < 1e-5
+    np.True_
+    """
+
+    function: Callable[[np.ndarray, np.ndarray], np.ndarray]
+
+    def __call__(self, s: np.ndarray, t: np.ndarray) -> np.ndarray:
+        return np.asarray(self.function(s, t), dtype=float)
+
+    def on(self, grid: Grid) -> Kernel:
+        return _tabulate(self, grid)
+
+
+@dataclass(frozen=True, eq=False)
+class Tabulated(Kernel):
+    """A kernel known by its values on one grid: how a custom function is written to a file.
+
+    In the process that made it the function still extends the basis off the grid; read from a
+    file, the basis is interpolated linearly.
+    """
+
+    points: np.ndarray
+    matrix: np.ndarray
+    function: Kernel | None = field(default=None, compare=False, repr=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "points", frozen_array(self.points))
+        object.__setattr__(self, "matrix", frozen_array(self.matrix))
+        _checked_matrix(self.matrix)
+
+    def __call__(self, s: np.ndarray, t: np.ndarray) -> np.ndarray:
+        if np.array_equal(s, self.points) and np.array_equal(t, self.points):
+            return self.matrix
+        raise ParameterError("a tabulated kernel is known on its own grid only", "other points", "Use its grid.")
+
+    def _basis(self, grid: Grid | ProductGrid, size: int | None) -> Eigenbasis:
+        return NystromBasis(grid, self(grid.points, grid.points), self.function, size)
+
+
+def _tabulate(kernel: Kernel, grid: Grid) -> Tabulated:
+    return Tabulated(grid.points, _checked_matrix(kernel(grid.points, grid.points)), kernel)
+
+
+def as_kernel(value: Any) -> Kernel:
+    """A kernel, a function of two arrays, or a positive number, as a kernel."""
+    if isinstance(value, Kernel):
+        return value
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return Constant(value)
+    if callable(value):
+        return Custom(value)
+    raise ParameterError("kernel must be a dpfda kernel or a function k(s, t)", repr(value)[:60],
+                         "Pass kernel=dp.Matern(nu=1.5, length_scale=0.1).")

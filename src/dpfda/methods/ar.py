@@ -1,0 +1,54 @@
+"""AR: absolute (lasso) regularisation, soft thresholding each coefficient of the mean."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+
+from ..errors import ParameterError
+from ..protocol import Part, Problem
+from .base import LaplaceMethod, best_scale, check_positive
+
+
+@dataclass(frozen=True, eq=False)
+class AR(LaplaceMethod):
+    """Soft threshold ``psi / (2 lambda_j^(eta/2))`` on the mean minus the centre.
+
+    Coefficients whose threshold reaches their bound are zero for every data set and carry no
+    noise. `eta` None is ``2 (1 + 2/beta)`` (3 without polynomial decay).
+
+    >>> AR(eta=3.0).psi is None
+    True
+    """
+
+    eta: float | None = None
+    psi: float | None = None
+    noise: str = "matched"
+    sensitivity: str = "tight"
+
+    def __post_init__(self) -> None:
+        check_positive("eta", self.eta, above=1.0)
+        check_positive("psi", self.psi)
+        self._check_options()
+
+    def calibrate(self, problem: Problem, epsilon: Fraction) -> tuple[Part, ...]:
+        eta = self.eta or 2 * (1 + 2 / (problem.decay or 4.0))
+        unit = 0.5 * problem.basis.eigenvalues ** (-eta / 2)
+        extent = problem.extent[: unit.size]
+        top = float((extent / unit).max())
+        psi = self.psi or best_scale(lambda x: self._psi_risk(problem, epsilon, x * unit), 1e-9 * top, 0.999 * top)
+        threshold = psi * unit
+        if not (threshold < extent).any():
+            raise ParameterError("psi must leave at least one coefficient alive", psi, f"Pass psi below {top:.3g}.")
+        return (self._part(problem, epsilon, _alive(threshold, extent), threshold, late=problem.adds),)
+
+    def _psi_risk(self, problem: Problem, epsilon: Fraction, threshold: np.ndarray) -> float:
+        alive = _alive(threshold, problem.extent[: threshold.size])
+        missed = np.where(alive > 0, np.minimum(problem.guess, threshold**2), problem.guess)
+        return self._risk(problem, epsilon, alive, float(missed.sum()))
+
+
+def _alive(threshold: np.ndarray, extent: np.ndarray) -> np.ndarray:
+    return (threshold < extent).astype(float)

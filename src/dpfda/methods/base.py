@@ -1,0 +1,115 @@
+"""What methods share: matched or kernel noise, tight or paper sensitivity, safe selection.
+
+A parameter left at None is chosen by exact privacy-safe selection: minimise the risk that can
+be computed from public things (filter bias under the public guess, plus noise energy).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from ..codec import Fact
+from ..errors import ParameterError
+from ..noise import Laplace
+from ..protocol import Part, Problem, Reach
+
+NOISES, SENSITIVITIES = ("matched", "kernel"), ("tight", "paper")
+
+
+class Method(Fact):
+    """A frozen recipe that calibrates noise for any problem."""
+
+    def calibrate(self, problem: Problem, epsilon: Fraction) -> tuple[Part, ...]:
+        """Parts that hide one neighbour at `epsilon`; looks at public things only."""
+        raise NotImplementedError  # pragma: no cover
+
+    @property
+    def title(self) -> str:
+        return type(self).__name__
+
+
+@dataclass(frozen=True, eq=False)
+class LaplaceMethod(Method):
+    """Independent Laplace noise on filtered coefficients (the ICLP family)."""
+
+    def _check_options(self) -> None:
+        one_of("noise", self.noise, NOISES)  # type: ignore[attr-defined]
+        one_of("sensitivity", self.sensitivity, SENSITIVITIES)  # type: ignore[attr-defined]
+
+    def _reach(self, problem: Problem) -> Reach:
+        return problem.reach.loosened() if self.sensitivity == "paper" else problem.reach  # type: ignore[attr-defined]
+
+    def _part(self, problem: Problem, epsilon: Fraction, filter: np.ndarray, threshold: np.ndarray | None = None,
+              late: bool = False) -> Part:
+        """The coordinates with a positive filter, with noise of the chosen shape."""
+        where = np.flatnonzero(filter > 0)
+        kept = filter[where]
+        reach = self._reach(problem).restricted(where)
+        law = Laplace.calibrated(epsilon, self._scales(problem, where, reach, kept) / float(epsilon), kept, reach,
+                                 problem.extent[where])
+        return Part(where, kept, law, None if threshold is None else threshold[where], late)
+
+    def _scales(self, problem: Problem, where: np.ndarray, reach: Reach, filter: np.ndarray) -> np.ndarray:
+        """Scales at epsilon 1: the energy-minimal ones, or proportional to the kernel's square roots."""
+        if self.noise == "matched":  # type: ignore[attr-defined]
+            return reach.matched(filter)
+        root = np.sqrt(problem.basis.eigenvalues[where])
+        return root * reach.support(filter / root)
+
+    def _risk(self, problem: Problem, epsilon: Fraction, filter: np.ndarray, bias: float) -> float:
+        """Bias plus noise energy before the lattice is laid: what selection minimises."""
+        where = np.flatnonzero(filter > 0)
+        reach = self._reach(problem).restricted(where)
+        scales = self._scales(problem, where, reach, filter[where]) / float(epsilon)
+        return bias + 2 * float((scales**2).sum())
+
+
+def one_of(name: str, value: Any, allowed: Sequence[str]) -> None:
+    if value not in allowed:
+        raise ParameterError(f"{name} must be one of {', '.join(allowed)}", repr(value)[:60],
+                             f"Pass {name}={allowed[0]!r}.")
+
+
+def check_components(components: int | None) -> None:
+    if components is not None and (isinstance(components, bool) or not isinstance(components, int | np.integer)
+                                   or components < 1):
+        raise ParameterError("components must be a whole number from 1", repr(components)[:60],
+                             "Pass components=10, or None to choose from public things.")
+
+
+def check_positive(name: str, value: float | None, above: float = 0.0) -> None:
+    if value is None:
+        return
+    if isinstance(value, bool) or not isinstance(value, int | float | np.number) or not above < value < np.inf:
+        raise ParameterError(f"{name} must be a finite number above {above:g}", repr(value)[:60],
+                             f"Leave {name}=None to choose from public things.")
+
+
+def within(components: int, available: int) -> int:
+    if components > available:
+        raise ParameterError(f"components must be at most the basis size, {available}", components,
+                             "Ask for fewer, or refine the grid.")
+    return int(components)
+
+
+def best_count(risk: Callable[[int], float], most: int) -> int:
+    """The number of components from 1 to `most` with the least risk: coarse steps, then every one nearby."""
+    coarse = sorted({int(x) for x in np.unique(np.rint(np.geomspace(1, most, 64)))})
+    risks = [risk(m) for m in coarse]
+    best = int(np.argmin(risks))
+    low, high = coarse[max(best - 2, 0)], coarse[min(best + 2, len(coarse) - 1)]
+    return min(range(low, high + 1), key=risk)
+
+
+def best_scale(risk: Callable[[float], float], low: float, high: float) -> float:
+    """The positive number between `low` and `high` with the least risk: a logarithmic scan, refined twice."""
+    for _ in range(3):
+        grid = np.geomspace(low, high, 33)
+        best = int(np.argmin([risk(float(x)) for x in grid]))
+        low, high = float(grid[max(best - 1, 0)]), float(grid[min(best + 1, 32)])
+    return float(np.sqrt(low * high))

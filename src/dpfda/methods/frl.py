@@ -1,0 +1,42 @@
+"""FRL: the first components, all with the same weight (the paper's finite-dimensional baseline)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+
+from ..protocol import Part, Problem
+from .base import LaplaceMethod, best_count, check_components, within
+
+
+@dataclass(frozen=True, eq=False)
+class FRL(LaplaceMethod):
+    """Keep the first `components` coefficients and add Laplace noise to each.
+
+    >>> FRL(components=5)
+    FRL(components=5, noise='matched', sensitivity='tight')
+    """
+
+    components: int | None = None
+    noise: str = "matched"
+    sensitivity: str = "tight"
+
+    def __post_init__(self) -> None:
+        check_components(self.components)
+        self._check_options()
+
+    def calibrate(self, problem: Problem, epsilon: Fraction) -> tuple[Part, ...]:
+        size = problem.basis.size
+        count = within(self.components or best_count(lambda m: self._count_risk(problem, epsilon, m), size), size)
+        return (self._part(problem, epsilon, _first(count, size)),)
+
+    def _count_risk(self, problem: Problem, epsilon: Fraction, count: int) -> float:
+        return self._risk(problem, epsilon, _first(count, problem.basis.size), float(problem.guess[count:].sum()))
+
+
+def _first(count: int, size: int) -> np.ndarray:
+    filter = np.zeros(size)
+    filter[:count] = 1.0
+    return filter

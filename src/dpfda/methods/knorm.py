@@ -1,0 +1,41 @@
+"""KNorm: noise that is uniform in direction, half the energy of Laplace on a flat filter."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+
+from ..noise import GUARD, Ball
+from ..protocol import Part, Problem
+from .base import Method, best_count, check_components, within
+
+
+@dataclass(frozen=True, eq=False)
+class KNorm(Method):
+    """The first `components` coefficients with ball noise (MATH 3b).
+
+    >>> KNorm(components=12)
+    KNorm(components=12)
+    """
+
+    components: int | None = None
+
+    def __post_init__(self) -> None:
+        check_components(self.components)
+
+    def calibrate(self, problem: Problem, epsilon: Fraction) -> tuple[Part, ...]:
+        size = problem.basis.size
+
+        def risk(count: int) -> float:
+            return float(problem.guess[count:].sum() + _ball(problem, epsilon, count).variance.sum())
+
+        count = within(self.components or best_count(risk, size), size)
+        return (Part(np.arange(count), np.ones(count), _ball(problem, epsilon, count)),)
+
+
+def _ball(problem: Problem, epsilon: Fraction, count: int) -> Ball:
+    reach = problem.reach.restricted(np.arange(count))
+    axes = reach.axes()
+    return Ball(epsilon, axes, reach.radius(axes) * GUARD)

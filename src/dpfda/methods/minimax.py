@@ -1,0 +1,38 @@
+"""Minimax: the filter and noise that are best together for a public guess of the target."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+from ..protocol import Part, Problem
+from .base import LaplaceMethod, check_positive
+
+
+@dataclass(frozen=True, eq=False)
+class Minimax(LaplaceMethod):
+    """Minimise ``sum (1-a_j)^2 m_j`` plus noise energy over all filters (MATH 3).
+
+    The guess ``m_j`` is proportional to ``lambda_j^power``; `power` None is the problem's own
+    (``1 + 1/beta``), the paper's smoothness assumption on the mean.
+
+    >>> Minimax().power is None
+    True
+    """
+
+    power: float | None = None
+    noise: str = "matched"
+    sensitivity: str = "tight"
+
+    def __post_init__(self) -> None:
+        check_positive("power", self.power)
+        self._check_options()
+
+    def calibrate(self, problem: Problem, epsilon: Fraction) -> tuple[Part, ...]:
+        guess = problem.guess
+        if self.power is not None:
+            shape = (problem.basis.eigenvalues / problem.basis.eigenvalues[0]) ** self.power
+            guess = shape * (problem.guess.sum() / shape.sum())
+        precision = self._reach(problem).scaled(1 / float(epsilon)).balance(guess)
+        signal = guess * precision**2
+        return (self._part(problem, epsilon, signal / (2 + signal)),)

@@ -1,0 +1,42 @@
+"""QR: quadratic (ridge) regularisation in the kernel's norm, the paper's recommended filter."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+
+from ..protocol import Part, Problem
+from .base import LaplaceMethod, best_scale, check_positive
+
+
+@dataclass(frozen=True, eq=False)
+class QR(LaplaceMethod):
+    """Shrink coefficient j by ``lambda_j^eta / (lambda_j^eta + psi)``.
+
+    `eta` None is ``1 + 2/beta`` for eigenvalues falling like ``j^-beta`` (1.5 otherwise).
+
+    >>> QR(psi=0.001).noise
+    'matched'
+    """
+
+    eta: float | None = None
+    psi: float | None = None
+    noise: str = "matched"
+    sensitivity: str = "tight"
+
+    def __post_init__(self) -> None:
+        check_positive("eta", self.eta, above=1.0)
+        check_positive("psi", self.psi)
+        self._check_options()
+
+    def calibrate(self, problem: Problem, epsilon: Fraction) -> tuple[Part, ...]:
+        powers = problem.basis.eigenvalues ** (self.eta or 1 + 2 / (problem.decay or 4.0))
+        psi = self.psi or best_scale(lambda x: self._psi_risk(problem, epsilon, powers, x),
+                                     1e-3 * float(powers[-1]), 1e3 * float(powers[0]))
+        return (self._part(problem, epsilon, powers / (powers + psi)),)
+
+    def _psi_risk(self, problem: Problem, epsilon: Fraction, powers: np.ndarray, psi: float) -> float:
+        filter = powers / (powers + psi)
+        return self._risk(problem, epsilon, filter, float(((1 - filter) ** 2 * problem.guess).sum()))

@@ -1,0 +1,1 @@
+"""Statistical problems: how one record is encoded, and what exact totals mean."""

@@ -1,0 +1,34 @@
+"""The noisy count that add-remove needs, and how much of the budget it deserves.
+
+The released mean is a quotient of a noisy sum and a noisy count. With noise energies A and B at
+epsilon 1, the split that minimises ``A/(1-s)^2 + B/s^2`` is ``s = B^(1/3) / (A^(1/3) + B^(1/3))``.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+
+from ..bounds import BoxReach
+from ..noise import Laplace
+from ..protocol import Part
+
+
+def count_part(where: int, n: int, epsilon: Fraction) -> Part:
+    """The count over the public guess `n`; one record more or less moves it by ``1/n``."""
+    reach = BoxReach(np.ones(1), 1 / n)
+    scale = np.array([1 / (n * float(epsilon))])
+    law = Laplace.calibrated(epsilon, scale, np.ones(1), reach, np.full(1, 4.0))
+    return Part(np.array([where]), np.ones(1), law)
+
+
+def count_share(epsilon: Fraction, curve_error: float, curve_energy: float, n: int) -> Fraction:
+    """The best share of `epsilon` for the count, in whole hundredths.
+
+    `curve_error` is the noise energy of the curve when it gets all of `epsilon`;
+    `curve_energy` the squared size of the mean, by which the count's error is multiplied.
+    """
+    count_error = 2 * curve_energy / (n * float(epsilon)) ** 2
+    share = np.cbrt(count_error) / (np.cbrt(curve_error) + np.cbrt(count_error))
+    return Fraction(int(np.clip(round(100 * float(share)), 1, 50)), 100)

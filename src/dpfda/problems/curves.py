@@ -1,0 +1,54 @@
+"""Steps that look at one curve alone, before it is clipped: filling gaps and standardising.
+
+A record's encoding must be a function of that record, to the last bit, whatever batch it came
+in. So sums over a curve run in a fixed order, elementwise across the batch; a library sum may
+change its order with the shape of the batch.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..grid import Grid
+
+#: A curve whose residual is at most this share of its norm is constant; it becomes zero.
+CONSTANT = 1e-12
+
+
+def fill_gaps(curves: np.ndarray, grid: Grid, longest: int) -> np.ndarray:
+    """Linear interpolation over runs of at most `longest` missing values; longer runs stay missing.
+
+    A run at either end takes the nearest value of the same curve.
+    """
+    curves = np.array(curves, dtype=float)
+    for row in np.flatnonzero(np.isnan(curves).any(axis=1)):
+        missing = np.isnan(curves[row])
+        if missing.all():
+            continue
+        starts = np.flatnonzero(missing & ~np.r_[False, missing[:-1]])
+        stops = np.flatnonzero(missing & ~np.r_[missing[1:], False]) + 1
+        if (stops - starts).max() <= longest:
+            curves[row, missing] = np.interp(grid.points[missing], grid.points[~missing], curves[row, ~missing])
+    return curves
+
+
+def standardize(curves: np.ndarray, grid: Grid) -> np.ndarray:
+    """Each curve minus its own mean, divided by its own norm, in the grid's inner product."""
+    columns = np.array(curves, dtype=float).T.copy()  # one row per grid point: elementwise over records
+    largest = np.maximum.reduce(np.abs(columns), axis=0)
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore", under="ignore"):
+        # Powers of two: exact, and they keep squares of huge or tiny values in range.
+        exponent = np.where(np.isfinite(largest) & (largest > 0), -np.frexp(largest)[1], 0)
+        columns = np.ldexp(columns, exponent)
+        size = np.sqrt(_ordered_sum(columns * columns, grid.weights))
+        columns -= _ordered_sum(columns, grid.weights) / _ordered_sum(np.ones((grid.size, 1)), grid.weights)
+        residual = np.sqrt(_ordered_sum(columns * columns, grid.weights))
+        columns = np.where(residual <= CONSTANT * size, 0.0 * columns, columns / residual)
+    return np.ascontiguousarray(columns.T)
+
+
+def _ordered_sum(columns: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    total = np.zeros(columns.shape[1])
+    for column, weight in zip(columns, weights, strict=True):
+        total += weight * column
+    return total

@@ -1,0 +1,224 @@
+"""The mean curve: clip each record to a public body, add up integers, divide by a public number.
+
+Under `replace` the statistic is the mean of the centred coefficients. Under `add-remove` it is
+their sum over the public guess of n, followed by the count over the same guess, so both
+relations share one scale; the released curve is then their quotient (MATH 2).
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+
+import numpy as np
+
+from .. import codec, exact, fast
+from ..basis import Eigenbasis
+from ..bounds import RADIUS, Bound
+from ..errors import PlanMismatch, RecordError
+from ..grid import Grid
+from ..protocol import Part, Reach, Summary
+from .curves import fill_gaps, standardize
+
+#: Fixed-point bits of the public matrix that maps totals on the grid to coefficients.
+MATRIX_BITS = 52
+#: Curves are rounded to this many bits of the body's outer radius on their way to coefficients,
+#: and may reach this many times that radius (a part outside the basis is projected away).
+CURVE_BITS, HEADROOM = 25, 4.0
+
+
+@dataclass(frozen=True, eq=False)
+class MeanProblem:
+    """A mean of `n` curves on a grid, each clipped to `bound`."""
+
+    basis: Eigenbasis
+    bound: Bound
+    n: int
+    decay: float | None
+    neighbors: str = "replace"
+    invalid: str = "raise"
+    standardize: bool = False
+    fill: int | None = None
+
+    # -- public facts ---------------------------------------------------------------------
+
+    @property
+    def grid(self) -> Grid:
+        return self.basis.grid
+
+    @property
+    def adds(self) -> bool:
+        """Whether neighbours differ by one record more or less, so that the count is private."""
+        return self.neighbors == "add-remove"
+
+    @property
+    def size(self) -> int:
+        return self.basis.size + self.adds
+
+    @cached_property
+    def _inner_radius(self) -> float:
+        """Lattice radius that the body's surface is mapped to: rounding stays within RADIUS."""
+        return RADIUS - self.bound.widening(self.grid.size if self.bound.on_grid else self.basis.size)
+
+    @cached_property
+    def lengths(self) -> np.ndarray:
+        """Semi-axes of the set of encoded records, in coefficients: the body and its rounding."""
+        widened = self.bound.lengths(self.basis.size) * (RADIUS / self._inner_radius)
+        if not self.bound.on_grid:
+            return widened
+        rounding = self.grid.size * self.basis.size * 2.0 ** (1 - MATRIX_BITS)
+        return widened * np.sqrt(1 + self.basis.excess + rounding)
+
+    @cached_property
+    def reach(self) -> Reach:
+        return self.bound.reach(self.lengths, (1.0 if self.adds else 2.0) / self.n)
+
+    @property
+    def extent(self) -> np.ndarray:
+        return self.lengths
+
+    @cached_property
+    def guess(self) -> np.ndarray:
+        """``lambda_j^(1 + 1/beta)``, scaled to the square of the body's outer radius (MATH 3)."""
+        exponent = 1 + 1 / self.decay if self.decay else 1.0
+        shape = (self.basis.eigenvalues / self.basis.eigenvalues[0]) ** exponent
+        return shape * (self.bound.outer**2 / shape.sum())
+
+    @cached_property
+    def center(self) -> np.ndarray:
+        """The public centre as a curve."""
+        return self.bound.center_on(self.grid.size)
+
+    @cached_property
+    def center_coefficients(self) -> np.ndarray:
+        return self.basis.coefficients(self.center)
+
+    @cached_property
+    def offset(self) -> np.ndarray:
+        return self.center - self.basis.synthesize(self.center_coefficients)
+
+    @cached_property
+    def key(self) -> str:
+        facts = [codec.plain(self.bound), self.grid.points.tolist(), self.grid.weights.tolist(),
+                 self.standardize, self.fill, self.invalid]
+        matrix = b"" if self.bound.on_grid else self._matrix.tobytes()
+        return hashlib.sha256(codec.canonical(facts).encode() + matrix).hexdigest()
+
+    # -- one record -----------------------------------------------------------------------
+
+    def encode(self, batch: np.ndarray) -> np.ndarray:
+        """One row of integers (held in floats) per record, inside the lattice body. A total function."""
+        curves, invalid = self._prepare(batch)
+        if not self.bound.on_grid:
+            lattice = self.bound.clip(self._coefficients(curves))
+        else:
+            lattice = self.bound.clip(self._on_lattice(curves))
+        lattice[invalid] = 0.0
+        return lattice
+
+    def total(self, batch: np.ndarray) -> np.ndarray:
+        """Sum of :meth:`encode` over a batch; one pass over memory when curves are taken as they are."""
+        if not (self.bound.on_grid and self.fill is None and not self.standardize):
+            return self.encode(batch).sum(axis=0).astype(np.int64)
+        totals, unusual = fast.sum_inside(batch, self.center, self._weights, RADIUS**2)
+        for start in range(0, unusual.size, fast.ROWS):
+            rows = unusual[start : start + fast.ROWS]
+            try:
+                totals += self.encode(batch[rows]).sum(axis=0).astype(np.int64)
+            except RecordError as error:
+                raise RecordError(error.problem, rows[list(error.rows)].tolist(), error.cure) from None
+        return totals
+
+    def _prepare(self, batch: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        curves = np.asarray(batch, dtype=float)
+        if self.fill is not None:
+            curves = fill_gaps(curves, self.grid, self.fill)
+        invalid = ~np.isfinite(curves).all(axis=1)
+        if invalid.any():
+            if self.invalid == "raise":
+                raise RecordError("A curve holds missing or infinite values", np.flatnonzero(invalid).tolist(),
+                                  "Repair it, pass fill=<longest gap>, or invalid='center' to count it as the centre.")
+            curves = np.where(invalid[:, None], 0.0, curves)
+        return (standardize(curves, self.grid) if self.standardize else curves), invalid
+
+    @cached_property
+    def _weights(self) -> np.ndarray:
+        """From values on the grid to lattice units: ``sqrt(q_i) * inner radius / outer radius``."""
+        if self.bound.on_grid:
+            return np.sqrt(self.grid.weights) * (self._inner_radius / self.bound.outer)
+        return np.sqrt(self.grid.weights) * (2.0**CURVE_BITS / (HEADROOM * self.bound.outer))
+
+    def _on_lattice(self, curves: np.ndarray) -> np.ndarray:
+        with np.errstate(over="ignore"):  # an overflow is an infinity, which the clip brings inside
+            return np.rint((curves - self.center) * self._weights)
+
+    @cached_property
+    def _matrix(self) -> np.ndarray:
+        """Integer matrix from rounded curves to coefficients; products stay exact in floats (MATH 10.5).
+
+        By Cauchy-Schwarz every partial sum is below ``sqrt(K) 2^CURVE_BITS 2^bits < 2^53``.
+        """
+        bits = 53 - CURVE_BITS - 1 - int(np.ceil(0.5 * np.log2(self.grid.size)))
+        return np.rint(self.basis.vectors * 2.0**bits)
+
+    @cached_property
+    def _coefficient_scale(self) -> np.ndarray:
+        bits = 53 - CURVE_BITS - 1 - int(np.ceil(0.5 * np.log2(self.grid.size)))
+        unit = (HEADROOM * self.bound.outer) / 2.0 ** (CURVE_BITS + bits)
+        return unit * self._inner_radius / self.bound.lengths(self.basis.size)
+
+    def _coefficients(self, curves: np.ndarray) -> np.ndarray:
+        limit = 2.0**CURVE_BITS
+        integers = np.clip(self._on_lattice(curves), -limit, limit)
+        return np.rint((integers @ self._matrix) * self._coefficient_scale)
+
+    # -- all records ----------------------------------------------------------------------
+
+    def check(self, summary: Summary) -> None:
+        if summary.key != self.key:
+            raise PlanMismatch("This summary was made with another plan (grid, bound or per-curve options); "
+                               "summarise the records with this plan.")
+        if not self.adds and summary.count != self.n:
+            raise PlanMismatch(f"The plan is for n = {self.n} curves and the data has {summary.count}. "
+                               f"Under 'replace' n is public and must match: build the plan with n={summary.count}.")
+
+    def estimate(self, summary: Summary) -> list[Fraction]:
+        share = 1 / (Fraction(self._inner_radius) * self.n)
+        if self.bound.on_grid:
+            unit = Fraction(self.bound.outer) * share / 2**MATRIX_BITS
+            values = [x * unit for x in exact.product(self._exact_matrix, summary.totals)]
+        else:
+            units = self.bound.lengths(self.basis.size).tolist()
+            values = [int(x) * Fraction(s) * share for x, s in zip(summary.totals, units, strict=True)]
+        return [*values, Fraction(summary.count, self.n)] if self.adds else values
+
+    @cached_property
+    def _exact_matrix(self) -> np.ndarray:
+        """``V'`` in fixed point: totals on the grid become coefficients exactly."""
+        return np.rint(self.basis.vectors.T * 2.0**MATRIX_BITS).astype(np.int64)
+
+    def finish(self, noisy: np.ndarray, parts: Sequence[Part]) -> np.ndarray:
+        if not self.adds:
+            return self.center_coefficients + noisy
+        count = np.maximum(noisy[..., -1:], 1 / self.n)
+        means = noisy[..., :-1] / count
+        for part in parts:
+            if part.threshold is not None and part.late:
+                means[..., part.where] = _soft_array(means[..., part.where], part.threshold)
+        return self.center_coefficients + means
+
+    def finish_variance(self, variance: np.ndarray) -> np.ndarray:
+        """A noisy count multiplies the curve: its share of the error is the curve's size times its own."""
+        return variance[:-1] + variance[-1] * self.guess if self.adds else variance
+
+    def typical(self, coefficients: np.ndarray | None = None) -> np.ndarray:
+        about = np.sqrt(self.guess) if coefficients is None else coefficients - self.center_coefficients
+        return np.append(about, 1.0) if self.adds else about
+
+
+def _soft_array(values: np.ndarray, threshold: np.ndarray) -> np.ndarray:
+    return np.sign(values) * np.maximum(np.abs(values) - threshold, 0.0)
+

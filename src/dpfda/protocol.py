@@ -1,0 +1,268 @@
+"""The words all rooms share: reach, law, part, problem, stage, summary.
+
+A *problem* turns records into exact integers and those into a statistic; its *reach* is the
+set of differences that one neighbour can make there. A *method* answers with *parts*: blocks of
+coordinates, each with a filter and a noise *law*. Problem and parts make a *stage*: one pass
+over the records. Everything here is public except a summary and what is computed from it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, Protocol
+
+import numpy as np
+
+from .basis import Eigenbasis
+from .errors import ParameterError, PlanMismatch
+from .grid import Grid
+
+NEIGHBORS = ("replace", "add-remove")
+INVALID = ("raise", "center")
+
+
+class Reach(Protocol):
+    """Every difference ``h`` that two neighbours can make in the statistic before filtering."""
+
+    def support(self, weights: np.ndarray) -> float:
+        """``sup sum_j weights_j |h_j|``."""
+
+    def radius(self, axes: np.ndarray) -> float:
+        """``sup || h / axes ||_2``."""
+
+    def matched(self, filter: np.ndarray) -> np.ndarray:
+        """Laplace scales at epsilon 1 that minimise the noise energy for this filter."""
+
+    def balance(self, guess: np.ndarray) -> np.ndarray:
+        """Precisions ``u`` with ``support(u) = 1`` that minimise ``sum 2 guess / (2 + guess u^2)``."""
+
+    def axes(self) -> np.ndarray:
+        """Semi-axes of the best ball noise for these differences."""
+
+    def restricted(self, where: np.ndarray) -> Reach:
+        """The same differences seen on these coordinates only."""
+
+    def loosened(self) -> Reach:
+        """The paper's wider set: each coordinate bounded by the whole radius on its own."""
+
+    def scaled(self, factor: float) -> Reach:
+        """All differences times a public factor."""
+
+
+class Law(Protocol):
+    """A noise distribution on a block of coordinates, with its exact draw."""
+
+    epsilon: Fraction
+    delta: Fraction
+
+    @property
+    def scales(self) -> np.ndarray: ...
+    @property
+    def variance(self) -> np.ndarray: ...
+    def loss(self, h: np.ndarray) -> float: ...
+    def settle(self, values: Sequence[Fraction]) -> Sequence[Any]: ...
+    def real(self, settled: Sequence[Any]) -> np.ndarray: ...
+    def draw(self, settled: Sequence[Any]) -> np.ndarray: ...
+    def simulate(self, size: int, rng: np.random.Generator) -> np.ndarray: ...
+
+
+@dataclass(frozen=True)
+class Part:
+    """Coordinates `where`, each multiplied by `filter` (and soft-thresholded) before `law`."""
+
+    where: np.ndarray
+    filter: np.ndarray
+    law: Law
+    threshold: np.ndarray | None = None
+    late: bool = False  # threshold after the noise, where the statistic is not yet a mean
+
+    def apply(self, values: Sequence[Fraction]) -> list[Fraction]:
+        """Filter exactly: the values are rationals and so is every filter."""
+        filtered = [Fraction(a) * values[j] for j, a in zip(self.where, self.filter.tolist(), strict=True)]
+        if self.threshold is None or self.late:
+            return filtered
+        return [_soft(x, Fraction(t)) for x, t in zip(filtered, self.threshold.tolist(), strict=True)]
+
+    def bias(self, guess: np.ndarray) -> np.ndarray:
+        """Squared error that the filter makes on its own coordinates, if the target has these squared ones."""
+        kept = guess[self.where]
+        if self.threshold is not None:
+            return np.minimum(kept, self.threshold**2)
+        return (1 - self.filter) ** 2 * kept
+
+
+def _soft(x: Fraction, threshold: Fraction) -> Fraction:
+    """Soft thresholding: towards zero by `threshold`, never past it."""
+    return max(x - threshold, Fraction(0)) if x >= 0 else min(x + threshold, Fraction(0))
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Summary:
+    """Exact integer totals of encoded records. Confidential: its repr shows no value and no count."""
+
+    key: str
+    count: int
+    totals: np.ndarray
+
+    def merge(self, other: Summary) -> Summary:
+        """The summary of both sets of records: associative and commutative, bit for bit."""
+        if self.key != other.key:
+            raise PlanMismatch("These summaries were made with different plans (grid, bound or per-curve options); "
+                               "summarise both parts with the same plan.")
+        return Summary(self.key, self.count + other.count, self.totals + other.totals)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Summary):
+            return NotImplemented
+        return (self.key == other.key and self.count == other.count and self.totals.dtype == other.totals.dtype
+                and np.array_equal(self.totals, other.totals))
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        return f"Summary(confidential, {self.totals.size} totals, plan {self.key[:12]})"
+
+
+class Problem(Protocol):
+    """What is estimated: how one record is encoded, and what the totals mean."""
+
+    basis: Eigenbasis
+    invalid: str
+
+    @property
+    def grid(self) -> Grid: ...
+    @property
+    def key(self) -> str:
+        """Digest of everything that decides how a record is encoded."""
+
+    @property
+    def size(self) -> int:
+        """Length of the statistic."""
+
+    @property
+    def reach(self) -> Reach: ...
+    @property
+    def extent(self) -> np.ndarray:
+        """Largest absolute value of each coordinate of the statistic before filtering."""
+
+    @property
+    def guess(self) -> np.ndarray:
+        """Public guess of the target's squared coefficients about the centre."""
+
+    @property
+    def decay(self) -> float | None:
+        """Polynomial decay of the eigenvalues, if they have one."""
+
+    @property
+    def adds(self) -> bool:
+        """Whether neighbours differ by one record more or less (the count is then private)."""
+
+    @property
+    def offset(self) -> np.ndarray:
+        """The part of the public centre that the basis cannot express, on the grid."""
+
+    def total(self, batch: np.ndarray) -> np.ndarray:
+        """Sum of the encoded records of a batch, exact integers."""
+
+    def check(self, summary: Summary) -> None:
+        """Refuse a summary that does not belong here, before anything is charged."""
+
+    def estimate(self, summary: Summary) -> list[Fraction]:
+        """The statistic before filtering, exactly."""
+
+    def finish(self, noisy: np.ndarray, parts: Sequence[Part]) -> np.ndarray:
+        """From noisy statistics to coefficients: post-processing, public."""
+
+    def finish_variance(self, variance: np.ndarray) -> np.ndarray:
+        """From the noise variances of the statistic to those of the coefficients."""
+
+    def typical(self, coefficients: np.ndarray | None = None) -> np.ndarray:
+        """A statistic that these coefficients (or the public guess) would come from, for simulation."""
+
+
+@dataclass(frozen=True)
+class Stage:
+    """One pass over the records: a problem and the parts in which its statistic leaves."""
+
+    problem: Problem
+    parts: tuple[Part, ...]
+
+    @property
+    def epsilon(self) -> Fraction:
+        return sum((part.law.epsilon for part in self.parts), Fraction(0))
+
+    @property
+    def delta(self) -> Fraction:
+        return sum((part.law.delta for part in self.parts), Fraction(0))
+
+    def settle(self, summary: Summary) -> list[Sequence[Any]]:
+        """The numbers right before noise, as each law takes them. Confidential."""
+        values = self.problem.estimate(summary)
+        return [part.law.settle(part.apply(values)) for part in self.parts]
+
+    def spread(self, blocks: Sequence[np.ndarray]) -> np.ndarray:
+        """One vector of the statistic's length from one block per part, zero elsewhere."""
+        shape = blocks[0].shape[:-1] if blocks else ()
+        whole = np.zeros((*shape, self.problem.size))
+        for part, block in zip(self.parts, blocks, strict=True):
+            whole[..., part.where] = block
+        return whole
+
+    def statistic(self, summary: Summary) -> np.ndarray:
+        """The numbers right before noise, as floats. Confidential: for audits, never for publication."""
+        return self.spread([part.law.real(s) for part, s in zip(self.parts, self.settle(summary), strict=True)])
+
+    def loss(self, h: np.ndarray) -> float:
+        """Privacy loss of a difference `h` of two statistics; infinite where there is no noise to hide it."""
+        h = np.asarray(h, dtype=float)
+        silent = np.ones(self.problem.size, dtype=bool)
+        for part in self.parts:
+            silent[part.where] = False
+        if h.shape != silent.shape or np.isnan(h).any():
+            raise ParameterError("a difference has one number per coordinate", f"shape {h.shape}",
+                                 "Subtract two results of plan.statistic.")
+        if h[silent].any():
+            return float("inf")
+        return float(sum(part.law.loss(h[part.where]) for part in self.parts))
+
+    def bias(self, guess: np.ndarray) -> float:
+        """Squared error of the filters alone: coordinates that no part carries are missed entirely."""
+        errors = guess.copy()
+        for part in self.parts:
+            if part.where.max() < guess.size:  # a count is not a coefficient
+                errors[part.where] = part.bias(guess)
+        return float(errors.sum())
+
+    @property
+    def filter(self) -> np.ndarray:
+        return self.spread([part.filter for part in self.parts])
+
+    @property
+    def scales(self) -> np.ndarray:
+        return self.spread([part.law.scales for part in self.parts])
+
+    @property
+    def variance(self) -> np.ndarray:
+        return self.spread([part.law.variance for part in self.parts])
+
+
+def as_epsilon(value: Any) -> Fraction:
+    """A budget as an exact fraction: 0.1 means one tenth, not the nearest binary number.
+
+    >>> 10 * as_epsilon(0.1) == 1
+    True
+    """
+    cure = "Pass epsilon=1.0, '1/4' or Fraction(1, 4): there is no default, it is a decision."
+    try:
+        if isinstance(value, bool) or value is None:
+            raise TypeError
+        epsilon = Fraction(repr(float(value)) if isinstance(value, float | np.floating) else str(value))
+    except (TypeError, ValueError, OverflowError, ZeroDivisionError):
+        raise ParameterError("epsilon must be positive and finite", repr(value)[:60], cure) from None
+    if epsilon <= 0:
+        raise ParameterError("epsilon must be positive and finite", value, cure)
+    if not Fraction(1, 10**9) <= epsilon <= 10**4:
+        raise ParameterError("epsilon must lie between 1e-9 and 10,000", value, cure)
+    return epsilon

@@ -1,0 +1,250 @@
+"""The one exit: check, charge, draw, seal.
+
+`execute` is the only function that turns a confidential summary into something public. The
+charge is on disk before noise is drawn; a failure after it is not refunded, because a crash may
+cost budget and never privacy. A sealed :class:`Release` holds public things only.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import tempfile
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from . import codec, plots, words
+from .errors import FileError, ParameterError
+from .ledger import Ledger
+from .postprocess import Band, band_half_width, shrink
+from .protocol import Summary
+
+log = logging.getLogger("dpfda")
+VERSION = 1
+
+
+def open_ledger(ledger: Ledger | str | os.PathLike[str] | None) -> Ledger | None:
+    return ledger if ledger is None or isinstance(ledger, Ledger) else Ledger(Path(ledger))
+
+
+def check_budget(ledger: Ledger | None, plan: Any) -> None:
+    """Refuse before the data is read what would be refused after."""
+    if ledger is not None:
+        ledger.check(plan.stage.epsilon, plan.stage.delta)
+
+
+def execute(plan: Any, summary: Summary, ledger: Ledger | None, query: str) -> Release:
+    """Check, charge, draw, seal: in this order, once."""
+    stage = plan.stage
+    stage.problem.check(summary)
+    settled = stage.settle(summary)
+    entry = None
+    if ledger is not None:
+        entry = ledger.charge(stage.epsilon, delta=stage.delta, plan=plan.digest, query=query)
+    noisy = stage.spread([part.law.draw(s) for part, s in zip(stage.parts, settled, strict=True)])
+    coefficients = stage.problem.finish(noisy, stage.parts)
+    log.info("released %s for plan %s at epsilon %s", query, plan.digest[:12], plan.epsilon)
+    return Release(plan=plan, coefficients=coefficients, raw=coefficients, query=query,
+                   created=datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
+                   study=ledger.name if ledger else None, entry=entry.number if entry else None)
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class Release:
+    """A released curve: call it, plot it, save it, read its statement.
+
+    >>> import numpy as np, dpfda as dp
+    >>> curves = np.sin(np.linspace(0, 6, 40)) * np.ones((500, 1))
+    >>> release = dp.mean(curves, epsilon=1.0, bound=dp.L2Ball(1.0))
+    >>> release([0.25, 0.5]).shape
+    (2,)
+    """
+
+    plan: Any
+    coefficients: np.ndarray
+    raw: np.ndarray
+    query: str = "mean"
+    created: str = ""
+    study: str | None = None
+    entry: int | None = None
+    steps: tuple[str, ...] = ()
+    order: int = field(default=0)
+
+    # -- the curve ------------------------------------------------------------------------
+
+    def __call__(self, t: ArrayLike) -> np.ndarray:
+        """The curve (or derivative) at any points of the domain."""
+        return self._functions(t) @ self.coefficients + self._offset(t)
+
+    @property
+    def grid(self) -> Any:
+        return self.plan.grid
+
+    @property
+    def values(self) -> np.ndarray:
+        """The curve at the grid points."""
+        return self(self.grid.points)
+
+    def derivative(self) -> Release:
+        """The derivative of the curve, with bands of its own."""
+        if self.order:
+            raise ParameterError("only the first derivative is released", "a second one", "Difference it on the grid.")
+        return replace(self, order=1)
+
+    def _functions(self, t: ArrayLike) -> np.ndarray:
+        if self.order == 0 and t is self.grid.points:
+            return self.plan.basis.functions
+        return self.plan.basis.evaluate(t, self.order)
+
+    def _offset(self, t: ArrayLike) -> np.ndarray:
+        offset, x = self.plan.problem.offset, self.grid.points
+        if not offset.any():
+            return np.zeros(np.atleast_1d(t).shape)
+        return np.interp(t, x, np.gradient(offset, x) if self.order else offset)
+
+    def band(self, level: float = 0.95, t: ArrayLike | None = None) -> Band:
+        """Simultaneous noise band around the raw curve, by simulation of the public noise.
+
+        With probability `level` the filtered mean of the clipped data lies inside, everywhere.
+        """
+        points = self.grid.points if t is None else np.atleast_1d(np.asarray(t, dtype=float))
+        functions = self._functions(points)
+        width = band_half_width(self.plan.stage, level, functions, self.plan.problem.typical(self.raw))
+        middle = functions @ self.raw + self._offset(points)
+        return Band(points, middle - width, middle + width, level)
+
+    def shrink(self, method: str = "bayes") -> Release:
+        """A copy shrunk towards the public centre with the known noise law; `raw` keeps what was drawn."""
+        shrunk = shrink(self.raw, self.plan.stage, method)
+        return replace(self, coefficients=shrunk, steps=(f"shrinkage by {method}",))
+
+    # -- words and pictures ---------------------------------------------------------------
+
+    @property
+    def statement(self) -> str:
+        """What was protected, in words for a review board."""
+        return words.statement(self)
+
+    def plot(self, ax: Any = None, level: float = 0.95) -> Any:
+        """The curve and its noise band on matplotlib axes."""
+        t = plots.fine(self.grid)
+        return plots.curve(self.grid, self(t), self.band(level, t), ax=ax, epsilon=float(self.plan.epsilon),
+                           derivative=bool(self.order))
+
+    def __repr__(self) -> str:
+        low, high = self.grid.span
+        return (f"Release({self.query} curve on [{low:g}, {high:g}], epsilon {float(self.plan.epsilon):g}, "
+                f"plan {self.plan.digest[:12]})")
+
+    def _repr_html_(self) -> str:
+        return plots.inline(self.plot) + self.plan._repr_html_()
+
+    # -- files ----------------------------------------------------------------------------
+
+    def to_json(self) -> str:
+        body = {"plan": codec.plain(self.plan), "coefficients": self.coefficients.tolist(), "raw": self.raw.tolist(),
+                "values": self.values.tolist(), "query": self.query, "created": self.created, "study": self.study,
+                "entry": self.entry, "steps": list(self.steps), "order": self.order, "statement": self.statement}
+        return json.dumps({"dpfda": "release", "version": VERSION, **body, "sha256": codec.digest(body)},
+                          indent=1, allow_nan=False)
+
+    def save(self, path: str | os.PathLike[str]) -> Path:
+        """Write JSON with a version and a checksum; the file is whole or absent."""
+        return write_whole(path, self.to_json())
+
+    def to_csv(self, path: str | os.PathLike[str] | None = None, level: float = 0.95) -> str:
+        """Grid, value and band as CSV text, and into a file if a path is given."""
+        band = self.band(level)
+        lines = [f"{_plain_cell(self.grid.name)},value,lower,upper"]
+        lines += [f"{t!r},{v!r},{a!r},{b!r}" for t, v, a, b in
+                  zip(self.grid.points.tolist(), self.values.tolist(), band.lower.tolist(), band.upper.tolist(),
+                      strict=True)]
+        text = "\n".join(lines) + "\n"
+        if path is not None:
+            write_whole(path, text)
+        return text
+
+    def to_dataframe(self, level: float = 0.95) -> Any:
+        """Grid, value and band as a pandas data frame."""
+        import pandas
+
+        band = self.band(level)
+        return pandas.DataFrame({self.grid.name: self.grid.points, "value": self.values, "lower": band.lower,
+                                 "upper": band.upper})
+
+    def to_fdatagrid(self) -> Any:
+        """The curve as a scikit-fda FDataGrid."""
+        import skfda
+
+        return skfda.FDataGrid(self.values[None, :], self.grid.points, domain_range=[self.grid.span],
+                               argument_names=[self.grid.name], sample_names=[self.query])
+
+
+def load(path: str | os.PathLike[str]) -> Release:
+    """A release read from the file that :meth:`Release.save` wrote; damaged files are refused."""
+    try:
+        body = json.loads(Path(path).read_text(encoding="utf-8"))
+    except OSError as error:
+        raise FileError(f"{Path(path).name!r} cannot be read: {error.strerror}.") from None
+    except (ValueError, RecursionError):
+        raise FileError(f"{Path(path).name!r} is not a release: it is not JSON text.") from None
+    if not isinstance(body, dict) or body.pop("dpfda", None) != "release":
+        raise FileError(f"{Path(path).name!r} is not a dpfda release.")
+    if (version := body.pop("version", None)) != VERSION:
+        raise FileError(f"{Path(path).name!r} has format version {str(version)[:20]}; this program reads {VERSION}.")
+    if body.pop("sha256", None) != codec.digest(body):
+        raise FileError(f"{Path(path).name!r} does not match its checksum: it was edited or damaged.")
+    plan = codec.revive(body["plan"])
+    release = Release(plan=plan, coefficients=np.array(body["coefficients"], dtype=float),
+                      raw=np.array(body["raw"], dtype=float), query=body["query"], created=body["created"],
+                      study=body["study"], entry=body["entry"], steps=tuple(body["steps"]), order=body["order"])
+    return _on_this_machine(release, np.array(body["values"], dtype=float))
+
+
+def _on_this_machine(release: Release, values: np.ndarray) -> Release:
+    """Eigenvectors may come out rotated under another linear-algebra library; the saved values decide."""
+    if release.order or np.allclose(release.values, values, rtol=0, atol=1e-9 * (1 + np.abs(values).max())):
+        return release
+    about = release.plan.basis.coefficients(values - release.plan.problem.offset)
+    return replace(release, coefficients=about, raw=about, steps=(*release.steps, "re-expressed in this basis"))
+
+
+def write_whole(path: str | os.PathLike[str], text: str) -> Path:
+    """All of the text, or no file: written aside, synced, then renamed."""
+    target = Path(path)
+    check_writable(target)
+    handle, aside = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        os.chmod(aside, 0o644)
+        os.replace(aside, target)
+    except BaseException:
+        Path(aside).unlink(missing_ok=True)
+        raise
+    return target
+
+
+def check_writable(path: str | os.PathLike[str]) -> None:
+    """Raise now, before any charge, if `path` cannot be written later."""
+    target = Path(path)
+    if target.is_dir():
+        raise FileError(f"The output {target.name!r} is a folder. Name a file.")
+    if not target.parent.is_dir():
+        raise FileError(f"The folder of the output {target.name!r} does not exist. Make it first.")
+    if not os.access(target.parent, os.W_OK) or (target.exists() and not os.access(target, os.W_OK)):
+        raise FileError(f"The output {target.name!r} cannot be written here. Choose another folder.")
+
+
+def _plain_cell(text: str) -> str:
+    """A name that no spreadsheet will run as a formula."""
+    safe = text.replace('"', "'").replace("\n", " ").replace(",", " ")
+    return f"'{safe}" if safe[:1] in "=+-@\t" else safe
