@@ -24,11 +24,24 @@ from .release import Release
 PLACEHOLDER = 1000
 
 
-def mean(curves: Any, *, epsilon: Any = None, bound: Bound | None = None, kernel: Kernel | Callable[..., Any] | None = None,
-         grid: Grid | None = None, method: Method | None = None, neighbors: str = "replace", invalid: str = "raise",
-         ledger: Ledger | str | os.PathLike[str] | None = None, n: int | None = None, columns: readers.Columns = None,
-         standardize: bool = False, fill: int | None = None, query: str = "mean",
-         progress: readers.Progress | None = None) -> Release:
+def mean(
+    curves: Any,
+    *,
+    epsilon: Any = None,
+    bound: Bound | None = None,
+    kernel: Kernel | Callable[..., Any] | None = None,
+    grid: Grid | None = None,
+    method: Method | None = None,
+    neighbors: str = "replace",
+    invalid: str = "raise",
+    ledger: Ledger | str | os.PathLike[str] | None = None,
+    n: int | None = None,
+    columns: readers.Columns = None,
+    standardize: bool = False,
+    fill: int | None = None,
+    query: str = "mean",
+    progress: readers.Progress | None = None,
+) -> Release:
     """Release the mean of a set of curves under pure differential privacy.
 
     `curves` is an array, a pandas or Arrow table, a scikit-fda ``FDataGrid``, or the path of a CSV
@@ -41,21 +54,31 @@ def mean(curves: Any, *, epsilon: Any = None, bound: Bound | None = None, kernel
     24
     """
     if n is None and neighbors == "add-remove":
-        raise ParameterError("add-remove keeps n private, so the plan needs a public guess of it", "none",
-                             "Pass n=<a round number you would publish>.")
+        raise ParameterError(
+            "add-remove keeps n private, so the plan needs a public guess of it",
+            "none",
+            "Pass n=<a round number you would publish>.",
+        )
     if grid is None:
         grid = _grid_of(curves, columns)
 
-    def planned(count: int) -> MeanPlan:
-        return MeanPlan(n=count, epsilon=epsilon, bound=bound, grid=grid, kernel=kernel,  # type: ignore[arg-type]
-                        method=method, neighbors=neighbors, invalid=invalid, standardize=standardize, fill=fill)
-
-    plan = planned(PLACEHOLDER if n is None else n)
+    facts: dict[str, Any] = {
+        "epsilon": epsilon,
+        "bound": bound,
+        "grid": grid,
+        "kernel": kernel,
+        "method": method,
+        "neighbors": neighbors,
+        "invalid": invalid,
+        "standardize": standardize,
+        "fill": fill,
+    }
+    plan = MeanPlan(n=PLACEHOLDER if n is None else n, **facts)
     book = exit.open_ledger(ledger)
     exit.check_budget(book, plan)
     summary = plan.summarize(curves, columns=columns, progress=progress)
     if n is None:
-        plan = planned(summary.count)
+        plan = MeanPlan(n=summary.count, **facts)
     return exit.execute(plan, summary, book, query)
 
 
@@ -66,8 +89,9 @@ def _grid_of(curves: Any, columns: readers.Columns) -> Grid:
     return Grid.uniform(0, 1, readers.width(curves, columns))
 
 
-def compare(plan: MeanPlan, methods: Sequence[Method] | None = None,
-            epsilons: Sequence[Any] = (0.125, 0.25, 0.5, 1, 2, 4)) -> dict[str, list[MeanPlan]]:
+def compare(
+    plan: MeanPlan, methods: Sequence[Method] | None = None, epsilons: Sequence[Any] = (0.125, 0.25, 0.5, 1, 2, 4)
+) -> dict[str, list[MeanPlan]]:
     """The plan under other methods and budgets, no data: rank them by ``expected_risk``.
 
     >>> import dpfda as dp
@@ -78,5 +102,7 @@ def compare(plan: MeanPlan, methods: Sequence[Method] | None = None,
     methods = [FRL(), AR(), QR(), Minimax(), KNorm()] if methods is None else methods
     names = [m.title for m in methods]
     labels = [name if names.count(name) == 1 else repr(m) for name, m in zip(names, methods, strict=True)]
-    return {label: [replace(plan, method=method, epsilon=epsilon) for epsilon in epsilons]
-            for label, method in zip(labels, methods, strict=True)}
+    return {
+        label: [replace(plan, method=method, epsilon=epsilon) for epsilon in epsilons]
+        for label, method in zip(labels, methods, strict=True)
+    }

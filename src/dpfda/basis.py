@@ -70,16 +70,20 @@ class Eigenbasis:
 
     def _assert_orthonormal(self) -> None:
         if not self.excess < ORTHONORMAL:
-            raise ParameterError("basis functions must be orthonormal on the grid",
-                                 f"a Gram matrix off by {self.excess:.1e}", "Use fewer functions or another grid.")
+            raise ParameterError(
+                "basis functions must be orthonormal on the grid",
+                f"a Gram matrix off by {self.excess:.1e}",
+                "Use fewer functions or another grid.",
+            )
 
     def _points(self, t: ArrayLike) -> np.ndarray:
         points = np.atleast_1d(np.asarray(t, dtype=float))
-        low, high = self.grid.span  # type: ignore[misc]
+        low, high = self.grid.span
         slack = 1e-9 * self.grid.length
         if not ((points >= low - slack) & (points <= high + slack)).all():
-            raise ParameterError(f"points must lie in the domain [{low:g}, {high:g}]", "points outside",
-                                 "A release says nothing there.")
+            raise ParameterError(
+                f"points must lie in the domain [{low:g}, {high:g}]", "points outside", "A release says nothing there."
+            )
         return points
 
 
@@ -91,15 +95,20 @@ class NystromBasis(Eigenbasis):
     the grid; without it (a kernel known only as a table) they are interpolated linearly.
     """
 
-    def __init__(self, grid: Grid | ProductGrid, matrix: np.ndarray,
-                 kernel: Callable[[np.ndarray, np.ndarray], np.ndarray] | None, size: int | None):
+    def __init__(
+        self,
+        grid: Grid | ProductGrid,
+        matrix: np.ndarray,
+        kernel: Callable[[np.ndarray, np.ndarray], np.ndarray] | None,
+        size: int | None,
+    ):
         self.grid = grid  # type: ignore[assignment]
         self.kernel = kernel
         root = np.sqrt(grid.weights)
         values, vectors = scipy.linalg.eigh(root[:, None] * matrix * root)
         values, vectors = values[::-1], vectors[:, ::-1]
         kept = int(np.sum(values > NEGLIGIBLE * max(values[0], 0.0)))
-        self.eigenvalues = values[:wanted(size, kept)].copy()
+        self.eigenvalues = values[: wanted(size, kept)].copy()
         self.eigenvalues.setflags(write=False)
         functions = vectors[:, : self.eigenvalues.size] / root[:, None]
         self.functions = functions * _signs(functions)
@@ -148,7 +157,7 @@ class CosineBasis(Eigenbasis):
     def _cosines(self, points: np.ndarray, derivative: int) -> np.ndarray:
         _first_only(derivative)
         frequency = np.pi * np.arange(self.size) / self.grid.length
-        angle = np.multiply.outer(points - self.grid.span[0], frequency)  # type: ignore[index]
+        angle = np.multiply.outer(points - self.grid.span[0], frequency)
         height = np.full(self.size, np.sqrt(2 / self.grid.length))
         height[0] = np.sqrt(1 / self.grid.length)
         return -height * frequency * np.sin(angle) if derivative else height * np.cos(angle)
@@ -186,8 +195,11 @@ def wanted(size: int | None, available: int) -> int:
     if size is None:
         return available
     if not 1 <= size <= available:
-        raise ParameterError(f"a basis here has between 1 and {available} functions", size,
-                             "Ask for fewer, refine the grid, or use a rougher kernel.")
+        raise ParameterError(
+            f"a basis here has between 1 and {available} functions",
+            size,
+            "Ask for fewer, refine the grid, or use a rougher kernel.",
+        )
     return int(size)
 
 

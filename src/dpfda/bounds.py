@@ -3,7 +3,7 @@
 Every record is clipped to a public convex body about a public centre before it is added up.
 On the lattice of encoded records each body is a ball of radius :data:`RADIUS` in one of three
 norms, so clipping is decided in exact integers, and no order of summation can change it
-(derivations: integer clip). The same body says what two records can differ by: its *reach*.
+(derivations: integer clip). What two records of a body can differ by is its *reach*.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from numpy.typing import ArrayLike
 from .codec import Fact, frozen_array
 from .errors import ParameterError
 from .protocol import Reach
+from .reach import BoxReach, EuclideanReach, ManhattanReach
 
 #: Lattice radius of a body. Squares of encoded values sum to at most 2^52 inside it, so every
 #: partial sum of an inside record is an exact float, and an outside one stays outside.
@@ -64,16 +65,22 @@ class Bound(Fact):
             return
         center = frozen_array(self.center)
         if center.ndim > 1 or not np.isfinite(center).all():
-            raise ParameterError("center must be a finite number or curve", f"shape {center.shape}",
-                                 "Pass one value, or one per grid point.")
+            raise ParameterError(
+                "center must be a finite number or curve",
+                f"shape {center.shape}",
+                "Pass one value, or one per grid point.",
+            )
         object.__setattr__(self, "center", center)
 
     def center_on(self, size: int) -> np.ndarray:
         """The centre as a curve on `size` grid points."""
         center = np.zeros(1) if self.center is None else np.atleast_1d(self.center)
         if center.size not in (1, size):
-            raise ParameterError(f"center must have one value per grid point ({size})", center.size,
-                                 "Evaluate the public centre on the plan's grid.")
+            raise ParameterError(
+                f"center must have one value per grid point ({size})",
+                center.size,
+                "Evaluate the public centre on the plan's grid.",
+            )
         return np.broadcast_to(center, (size,)).astype(float)
 
 
@@ -103,8 +110,11 @@ def _radius(value: float, name: str = "radius") -> float:
 def _lengths(values: ArrayLike, name: str) -> np.ndarray:
     lengths = np.atleast_1d(frozen_array(values))
     if lengths.ndim != 1 or not lengths.size or not ((lengths > 1e-150) & (lengths < 1e150)).all():
-        raise ParameterError(f"{name} must be positive finite numbers, one per coefficient",
-                             f"shape {lengths.shape}", f"Pass {name}=[1.0, 0.5, 0.25], say.")
+        raise ParameterError(
+            f"{name} must be positive finite numbers, one per coefficient",
+            f"shape {lengths.shape}",
+            f"Pass {name}=[1.0, 0.5, 0.25], say.",
+        )
     return lengths
 
 
@@ -251,122 +261,3 @@ class Box(Bound):
     @property
     def outer(self) -> float:
         return float(np.sqrt((self.sides**2).sum()))
-
-
-@dataclass(frozen=True)
-class _AxisReach:
-    """``diameter * lengths_j * (unit ball of some norm)_j``: shared by the three shapes."""
-
-    lengths: np.ndarray
-    diameter: float
-
-    def scaled(self, factor: float) -> Reach:
-        return type(self)(self.lengths, self.diameter * factor)  # type: ignore[return-value]
-
-    def restricted(self, where: np.ndarray) -> Reach:
-        return type(self)(self.lengths[where], self.diameter)  # type: ignore[return-value]
-
-    def loosened(self) -> Reach:
-        return BoxReach(np.full(self.lengths.size, self.outer), self.diameter)
-
-    @property
-    def outer(self) -> float:
-        return float(self.lengths.max())
-
-
-@dataclass(frozen=True)
-class EuclideanReach(_AxisReach):
-    """Differences inside an ellipsoid (MATH 2 and 3, first two rows)."""
-
-    def support(self, weights: np.ndarray) -> float:
-        return float(self.diameter * np.sqrt(((weights * self.lengths) ** 2).sum()))
-
-    def radius(self, axes: np.ndarray) -> float:
-        return float(self.diameter * (self.lengths / axes).max())
-
-    def matched(self, filter: np.ndarray) -> np.ndarray:
-        v = filter * self.lengths
-        return self.diameter * np.sqrt(v * v.sum())
-
-    def balance(self, guess: np.ndarray) -> np.ndarray:
-        # Minimise sum 2m/(2 + m w) over w = u^2 with sum (D s)^2 w = 1: water-filling,
-        # w_j = max(0, level / (D s_j) - 2 / m_j), level by exact search over the active set.
-        s = self.diameter * self.lengths
-        order = np.argsort(s / guess)
-        height, cost = s[order], 2 * s[order] ** 2 / guess[order]
-        level = (1 + np.cumsum(cost)) / np.cumsum(height)
-        active = int(np.sum(level * height > cost)) or 1
-        w = np.zeros(s.size)
-        chosen = order[:active]
-        w[chosen] = np.maximum(0.0, level[active - 1] / s[chosen] - 2 / guess[chosen])
-        return np.sqrt(w)
-
-    def axes(self) -> np.ndarray:
-        return self.lengths
-
-
-@dataclass(frozen=True)
-class ManhattanReach(_AxisReach):
-    """Differences inside a cross-polytope."""
-
-    def support(self, weights: np.ndarray) -> float:
-        return float(self.diameter * (weights * self.lengths).max())
-
-    def radius(self, axes: np.ndarray) -> float:
-        return float(self.diameter * (self.lengths / axes).max())
-
-    def matched(self, filter: np.ndarray) -> np.ndarray:
-        return self.diameter * filter * self.lengths
-
-    def balance(self, guess: np.ndarray) -> np.ndarray:
-        return 1 / (self.diameter * self.lengths)
-
-    def axes(self) -> np.ndarray:
-        return self.lengths
-
-
-@dataclass(frozen=True)
-class BoxReach(_AxisReach):
-    """Differences inside a box: every coordinate at its worst at once."""
-
-    def support(self, weights: np.ndarray) -> float:
-        return float(self.diameter * (weights * self.lengths).sum())
-
-    def radius(self, axes: np.ndarray) -> float:
-        return float(self.diameter * np.sqrt(((self.lengths / axes) ** 2).sum()))
-
-    def matched(self, filter: np.ndarray) -> np.ndarray:
-        v = filter * self.lengths
-        return self.diameter * np.cbrt(v) * (np.cbrt(v) ** 2).sum()
-
-    def balance(self, guess: np.ndarray) -> np.ndarray:
-        # Minimise sum 2m/(2 + m u^2) + price * s u. Each term is best at zero or on the convex
-        # branch beyond sqrt(2/(3m)); bisect the price until the budget sum s u = 1 is spent.
-        s = self.diameter * self.lengths
-        low, high = 0.0, float((np.sqrt(guess) * guess / s).max()) + 1e-300
-        for _ in range(60):
-            price = 0.5 * (low + high)
-            low, high = (price, high) if (s * _best_response(guess, price * s)).sum() > 1 else (low, price)
-        u = _best_response(guess, high * s)
-        if not u.any():
-            u[int(np.argmax(guess / s**2))] = 1.0
-        return u / (s * u).sum()
-
-    def axes(self) -> np.ndarray:
-        return np.sqrt(self.lengths)
-
-    @property
-    def outer(self) -> float:
-        return float(np.sqrt((self.lengths**2).sum()))
-
-
-def _best_response(guess: np.ndarray, price: np.ndarray) -> np.ndarray:
-    """``argmin_u 2m/(2 + m u^2) + price u`` coordinate by coordinate (zero, or the convex branch)."""
-    low = np.sqrt(2 / (3 * guess))
-    high = np.maximum(low, np.cbrt(4 / np.maximum(price, 1e-300)))  # slope there is below the price
-    for _ in range(50):
-        u = 0.5 * (low + high)
-        steep = 4 * guess**2 * u / (2 + guess * u * u) ** 2 > price
-        low, high = np.where(steep, u, low), np.where(steep, high, u)
-    u = 0.5 * (low + high)
-    return np.where(2 * guess / (2 + guess * u * u) + price * u < guess, u, 0.0)

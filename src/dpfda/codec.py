@@ -54,7 +54,7 @@ def _hashable(value: Any) -> Any:
 
 def frozen_array(values: Any, dtype: type = float) -> np.ndarray:
     """A private read-only copy, so that a fact cannot change under its holder."""
-    array = np.array(values, dtype=dtype)
+    array: np.ndarray = np.array(values, dtype=dtype)
     array.setflags(write=False)
     return array
 

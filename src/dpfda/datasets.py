@@ -85,6 +85,7 @@ def load_curves(n: int, rng: np.random.Generator, size: int = 48) -> Sample:
     morning = rng.gamma(4.0, 0.12, n)[:, None] * peak(rng.normal(7.3, 0.7, n), rng.uniform(0.9, 1.6, n))
     evening = rng.gamma(5.0, 0.18, n)[:, None] * peak(rng.normal(18.8, 0.9, n), rng.uniform(1.6, 2.8, n))
     wobble = 0.12 * Matern(1.5, 1.2).basis(grid).synthesize(
-        rng.standard_normal((n, size)) * np.sqrt(Matern(1.5, 1.2).basis(grid).eigenvalues))
+        rng.standard_normal((n, size)) * np.sqrt(Matern(1.5, 1.2).basis(grid).eigenvalues)
+    )
     curves = np.maximum(0.02, base[:, None] + morning + evening + wobble)
     return Sample(curves, curves.mean(axis=0), grid)

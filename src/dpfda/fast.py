@@ -14,13 +14,14 @@ import numpy as np
 try:
     import numba
 except ImportError:  # the extra is optional
-    numba = None
+    numba = None  # type: ignore[assignment]
 
 ROWS = 1024
 
 
-def sum_inside(batch: np.ndarray, center: np.ndarray, weights: np.ndarray, limit: float,
-               compiled: bool | None = None) -> tuple[np.ndarray, np.ndarray]:
+def sum_inside(
+    batch: np.ndarray, center: np.ndarray, weights: np.ndarray, limit: float, compiled: bool | None = None
+) -> tuple[np.ndarray, np.ndarray]:
     """Integer totals of the records inside, and the row numbers of all others.
 
     `compiled` None uses the compiled loop where it is installed and the batch is worth it.
@@ -31,8 +32,9 @@ def sum_inside(batch: np.ndarray, center: np.ndarray, weights: np.ndarray, limit
     return loop(batch, center, weights, limit)
 
 
-def _numpy_sum(batch: np.ndarray, center: np.ndarray, weights: np.ndarray, limit: float) \
-        -> tuple[np.ndarray, np.ndarray]:
+def _numpy_sum(
+    batch: np.ndarray, center: np.ndarray, weights: np.ndarray, limit: float
+) -> tuple[np.ndarray, np.ndarray]:
     totals = np.zeros(weights.size, dtype=np.int64)
     unusual = []
     buffer = np.empty((ROWS, weights.size))
@@ -66,8 +68,9 @@ if numba is not None:
         return total
 
     @numba.njit(cache=True, nogil=True)
-    def _fused(batch: np.ndarray, center: np.ndarray, weights: np.ndarray, limit: float, totals: np.ndarray,
-               inside: np.ndarray) -> None:
+    def _fused(
+        batch: np.ndarray, center: np.ndarray, weights: np.ndarray, limit: float, totals: np.ndarray, inside: np.ndarray
+    ) -> None:
         row = np.empty(weights.size)
         for r in range(batch.shape[0]):
             for i in range(weights.size):
@@ -78,8 +81,9 @@ if numba is not None:
                     totals[i] += row[i]
 
 
-def _compiled_sum(batch: np.ndarray, center: np.ndarray, weights: np.ndarray, limit: float) \
-        -> tuple[np.ndarray, np.ndarray]:
+def _compiled_sum(
+    batch: np.ndarray, center: np.ndarray, weights: np.ndarray, limit: float
+) -> tuple[np.ndarray, np.ndarray]:
     totals = np.zeros(weights.size, dtype=np.int64)
     inside = np.empty(len(batch), dtype=np.bool_)
     block = 1 << 26  # float totals of that many records stay below 2^53: exact

@@ -49,16 +49,22 @@ class Grid(Fact):
     weights: np.ndarray = "trapezoid"  # type: ignore[assignment]
     name: str = "t"
     unit: str = ""
-    span: tuple[float, float] | None = None
+    span: tuple[float, float] = None  # type: ignore[assignment]
 
     def __post_init__(self) -> None:
         points = frozen_array(self.points)
         if points.ndim != 1 or points.size < 2:
-            raise ParameterError("a grid needs at least two points in one dimension", f"shape {points.shape}",
-                                 "Pass a list such as [0, 0.5, 1].")
+            raise ParameterError(
+                "a grid needs at least two points in one dimension",
+                f"shape {points.shape}",
+                "Pass a list such as [0, 0.5, 1].",
+            )
         if not np.isfinite(points).all() or not (np.diff(points) > 0).all():
-            raise ParameterError("grid points must be finite and strictly increasing", "points that are not",
-                                 "Sort them and drop repeats.")
+            raise ParameterError(
+                "grid points must be finite and strictly increasing",
+                "points that are not",
+                "Sort them and drop repeats.",
+            )
         low, high = (float(points[0]), float(points[-1])) if self.span is None else map(float, self.span)
         if not (low <= points[0] and points[-1] <= high):
             raise ParameterError("the span must hold every grid point", (low, high), "Widen it.")
@@ -67,21 +73,34 @@ class Grid(Fact):
         weights = self.weights
         if isinstance(weights, str):
             if weights not in RULES:
-                raise ParameterError(f"weights must be one of {tuple(RULES)} or one number per point", repr(weights),
-                                     "Pass weights='trapezoid'.")
+                raise ParameterError(
+                    f"weights must be one of {tuple(RULES)} or one number per point",
+                    repr(weights),
+                    "Pass weights='trapezoid'.",
+                )
             weights = RULES[weights](points, high - low)
         object.__setattr__(self, "weights", self._checked(frozen_array(weights), points))
 
     @staticmethod
     def _checked(weights: np.ndarray, points: np.ndarray) -> np.ndarray:
         if weights.shape != points.shape or not np.isfinite(weights).all() or not (weights > 0).all():
-            raise ParameterError("weights must be positive and finite, one per point", f"shape {weights.shape}",
-                                 f"Pass {points.size} positive numbers.")
+            raise ParameterError(
+                "weights must be positive and finite, one per point",
+                f"shape {weights.shape}",
+                f"Pass {points.size} positive numbers.",
+            )
         return weights
 
     @classmethod
-    def uniform(cls, start: float, stop: float, size: int, weights: str | ArrayLike = "trapezoid",
-                name: str = "t", unit: str = "") -> Grid:
+    def uniform(
+        cls,
+        start: float,
+        stop: float,
+        size: int,
+        weights: str | ArrayLike = "trapezoid",
+        name: str = "t",
+        unit: str = "",
+    ) -> Grid:
         """Equally spaced points including both ends."""
         _check_size(start, stop, size, 2)
         return cls(np.linspace(start, stop, size), weights, name, unit)  # type: ignore[arg-type]
@@ -104,17 +123,19 @@ class Grid(Fact):
 
     @property
     def length(self) -> float:
-        low, high = self.span  # type: ignore[misc]
+        low, high = self.span
         return high - low
 
     @cached_property
     def is_midpoints(self) -> bool:
         """Whether sampled cosines are exactly orthonormal here (MATH 0)."""
         cells = np.arange(self.size) + 0.5
-        centres = self.span[0] + cells * (self.length / self.size)  # type: ignore[index]
+        centres = self.span[0] + cells * (self.length / self.size)
         tolerance = 1e-12 * self.length
-        return (float(np.abs(self.points - centres).max()) < tolerance
-                and float(np.abs(self.weights - self.length / self.size).max()) < tolerance)
+        return (
+            float(np.abs(self.points - centres).max()) < tolerance
+            and float(np.abs(self.weights - self.length / self.size).max()) < tolerance
+        )
 
     @property
     def rule(self) -> str:
@@ -137,7 +158,7 @@ class Grid(Fact):
         return np.sqrt(self.inner(f, f))
 
     def __repr__(self) -> str:
-        low, high = self.span  # type: ignore[misc]
+        low, high = self.span
         return f"Grid({self.size} points of {self.label} on [{low:g}, {high:g}], {self.rule} weights)"
 
 
@@ -161,8 +182,9 @@ class ProductGrid(Fact):
     def __post_init__(self) -> None:
         object.__setattr__(self, "axes", tuple(self.axes))
         if not self.axes or not all(isinstance(axis, Grid) for axis in self.axes):
-            raise ParameterError("a product needs grids as axes", type(self.axes).__name__,
-                                 "Pass Grid objects: Grid.product(a, b).")
+            raise ParameterError(
+                "a product needs grids as axes", type(self.axes).__name__, "Pass Grid objects: Grid.product(a, b)."
+            )
 
     @property
     def shape(self) -> tuple[int, ...]:

@@ -34,8 +34,11 @@ class Kernel(Fact):
 
     def spectrum(self, frequency: np.ndarray) -> np.ndarray:
         """Spectral density at angular frequencies, one at zero; stationary kernels only."""
-        raise ParameterError("a cosine basis needs a stationary kernel", type(self).__name__,
-                             "Use Cosine(Matern(...)), Cosine(Gaussian(...)) or Cosine(Exponential(...)).")
+        raise ParameterError(
+            "a cosine basis needs a stationary kernel",
+            type(self).__name__,
+            "Use Cosine(Matern(...)), Cosine(Gaussian(...)) or Cosine(Exponential(...)).",
+        )
 
     def on(self, grid: Grid) -> Kernel:
         """This kernel in a form that can be written down for `grid` (itself, unless it holds a function)."""
@@ -79,8 +82,11 @@ def _normalized(basis: Eigenbasis) -> Eigenbasis:
 
 def _checked_matrix(matrix: np.ndarray) -> np.ndarray:
     if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1] or not np.isfinite(matrix).all():
-        raise ParameterError("a kernel must return a finite square matrix on the grid", f"shape {matrix.shape}",
-                             "It is called with two arrays s and t and must return k(s_i, t_j).")
+        raise ParameterError(
+            "a kernel must return a finite square matrix on the grid",
+            f"shape {matrix.shape}",
+            "It is called with two arrays s and t and must return k(s_i, t_j).",
+        )
     if not np.allclose(matrix, matrix.T, rtol=1e-9, atol=1e-12 * np.abs(matrix).max()):
         raise ParameterError("a kernel must be symmetric", "k(s, t) different from k(t, s)", "Symmetrise it.")
     if not matrix.diagonal().max() > 0:
@@ -105,8 +111,8 @@ def _positive(name: str, value: float) -> float:
 class Matern(Kernel):
     """Matern kernel with unit variance, any smoothness `nu` up to 50.
 
-    >>> float(Matern(nu=0.5, length_scale=2.0)(np.array([0.0]), np.array([2.0]))[0, 0]) == np.exp(-1.0)
-    True
+    >>> round(float(Matern(nu=0.5, length_scale=2.0)(np.array([0.0]), np.array([2.0]))[0, 0]), 6)
+    0.367879
     """
 
     nu: float = 1.5
@@ -254,15 +260,16 @@ class Cosine(Kernel):
         return self.kernel.decay
 
     def __call__(self, s: np.ndarray, t: np.ndarray) -> np.ndarray:
-        raise ParameterError("a cosine kernel is known through its basis only", "a call",
-                             "Use .basis(grid), or the wrapped kernel.")
+        raise ParameterError(
+            "a cosine kernel is known through its basis only", "a call", "Use .basis(grid), or the wrapped kernel."
+        )
 
     def _basis(self, grid: Grid | ProductGrid, size: int | None) -> Eigenbasis:
         if not isinstance(grid, Grid):
             raise ParameterError("the cosine basis is one-dimensional here", "a product grid", "Use one axis.")
         values = self.kernel.spectrum(np.arange(grid.size) * (np.pi / grid.length))
         kept = int(np.searchsorted(-values, -NEGLIGIBLE * values[0])) if values[-1] <= NEGLIGIBLE else grid.size
-        return CosineBasis(grid, values[:wanted(size, kept)])
+        return CosineBasis(grid, values[: wanted(size, kept)])
 
 
 @dataclass(frozen=True, eq=False)
@@ -322,5 +329,8 @@ def as_kernel(value: Any) -> Kernel:
         return Constant(value)
     if callable(value):
         return Custom(value)
-    raise ParameterError("kernel must be a dpfda kernel or a function k(s, t)", repr(value)[:60],
-                         "Pass kernel=dp.Matern(nu=1.5, length_scale=0.1).")
+    raise ParameterError(
+        "kernel must be a dpfda kernel or a function k(s, t)",
+        repr(value)[:60],
+        "Pass kernel=dp.Matern(nu=1.5, length_scale=0.1).",
+    )

@@ -77,8 +77,9 @@ class Ledger:
         try:
             os.close(os.open(target, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
         except FileExistsError:
-            raise LedgerError(f"{target.name!r} exists already; a ledger is never overwritten. "
-                              f"Choose another name.") from None
+            raise LedgerError(
+                f"{target.name!r} exists already; a ledger is never overwritten. Choose another name."
+            ) from None
         except OSError as error:
             raise LedgerError(f"The ledger {target.name!r} cannot be created: {error.strerror}.") from None
         created = _now()
@@ -150,12 +151,16 @@ class _Book:
 
 def _refuse_excess(book: _Book, epsilon: Fraction, delta: Fraction) -> None:
     if book.spent + epsilon > book.epsilon:
-        raise BudgetExceeded(f"This release costs epsilon {epsilon} and study {book.study!r} has "
-                             f"{book.epsilon - book.spent} left of {book.epsilon}. Nothing was charged; "
-                             f"use a smaller epsilon or ask for a new budget.")
+        raise BudgetExceeded(
+            f"This release costs epsilon {epsilon} and study {book.study!r} has "
+            f"{book.epsilon - book.spent} left of {book.epsilon}. Nothing was charged; "
+            f"use a smaller epsilon or ask for a new budget."
+        )
     if book.spent_delta + delta > book.delta:
-        raise BudgetExceeded(f"This release costs delta {delta} and study {book.study!r} has "
-                             f"{book.delta - book.spent_delta} left. Nothing was charged.")
+        raise BudgetExceeded(
+            f"This release costs delta {delta} and study {book.study!r} has "
+            f"{book.delta - book.spent_delta} left. Nothing was charged."
+        )
 
 
 def _entry(book: _Book, epsilon: Fraction, delta: Fraction, plan: str, query: str) -> Entry:
@@ -181,8 +186,9 @@ def _load(db: sqlite3.Connection, name: str, study: str | None) -> _Book:
     if study is not None and head[1] != study:
         raise LedgerError(f"{name!r} is the ledger of study {head[1]!r}, not of {study!r}. Pass the right file.")
     entries, seal = [], head[5]
-    for number, row in enumerate(db.execute("SELECT number, time, plan, query, epsilon, delta, seal FROM entry "
-                                            "ORDER BY number"), start=1):
+    for number, row in enumerate(
+        db.execute("SELECT number, time, plan, query, epsilon, delta, seal FROM entry ORDER BY number"), start=1
+    ):
         if row[0] != number or row[6] != _seal(seal, row[:6]):
             raise LedgerError(f"Entry {number} of {name!r} was altered. Restore the ledger from a backup.")
         seal = row[6]
@@ -195,7 +201,9 @@ def _connection(path: Path) -> Iterator[sqlite3.Connection]:
     """A connection that syncs every commit, waits for others, and speaks our errors."""
     name = path.name
     if not path.is_file():
-        raise LedgerError(f"There is no ledger {name!r}. Make one: dpfda ledger create {name} --epsilon 1 --study NAME.")
+        raise LedgerError(
+            f"There is no ledger {name!r}. Make one: dpfda ledger create {name} --epsilon 1 --study NAME."
+        )
     try:
         db = sqlite3.connect(path, timeout=WAIT_SECONDS, isolation_level=None)
         try:
@@ -208,7 +216,9 @@ def _connection(path: Path) -> Iterator[sqlite3.Connection]:
     except sqlite3.OperationalError as error:
         if "locked" in str(error) or "busy" in str(error):
             raise LedgerError(f"The ledger {name!r} is locked by another process. Try again when it is done.") from None
-        raise LedgerError(f"The ledger {name!r} cannot be used ({error}). Check the disk and its permissions.") from None
+        raise LedgerError(
+            f"The ledger {name!r} cannot be used ({error}). Check the disk and its permissions."
+        ) from None
     except (sqlite3.DatabaseError, ValueError) as error:
         if isinstance(error, ParameterError):
             raise

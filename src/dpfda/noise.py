@@ -55,8 +55,9 @@ class Laplace:
     delta: Fraction = Fraction(0)
 
     @classmethod
-    def calibrated(cls, epsilon: Fraction, scales: np.ndarray, filter: np.ndarray, reach: Reach,
-                   extent: np.ndarray) -> Laplace:
+    def calibrated(
+        cls, epsilon: Fraction, scales: np.ndarray, filter: np.ndarray, reach: Reach, extent: np.ndarray
+    ) -> Laplace:
         """The law with (very nearly) these scales that hides `filter * h` for every `h` in reach.
 
         All arrays cover the noised coordinates only.
@@ -66,9 +67,11 @@ class Laplace:
         steps = scales * 2.0**-bits
         real = reach.support(filter / steps) * GUARD
         if bits < 8 or steps.size > 2.0**-8 * real:
-            raise ParameterError("the noise must be coarser than the lattice it is drawn on",
-                                 f"{steps.size} coordinates at epsilon {float(epsilon):g}",
-                                 "n times epsilon is out of range; use fewer components or a larger epsilon.")
+            raise ParameterError(
+                "the noise must be coarser than the lattice it is drawn on",
+                f"{steps.size} coordinates at epsilon {float(epsilon):g}",
+                "n times epsilon is out of range; use fewer components or a larger epsilon.",
+            )
         return cls(epsilon, steps, math.floor(real) + steps.size)
 
     @cached_property
@@ -178,8 +181,10 @@ def _rounded_ball(centres: Sequence[Fraction], ratios: Sequence[Fraction]) -> li
         uniforms.refine(uniforms.bits + 192)
         with flint.ctx.workprec(uniforms.bits + 64):
             noise = _ball_interval(uniforms.intervals(), size, pairs)
-            rounded = [(_arb(c) + _arb(r) * x + flint.arb(0.5)).floor().unique_fmpz()
-                       for c, r, x in zip(centres, ratios, noise, strict=True)]
+            rounded = [
+                (_arb(c) + _arb(r) * x + flint.arb(0.5)).floor().unique_fmpz()
+                for c, r, x in zip(centres, ratios, noise, strict=True)
+            ]
         if all(k is not None for k in rounded):
             return [int(k) for k in rounded]
 

@@ -60,8 +60,8 @@ class MeanPlan(Fact):
     epsilon: Fraction
     bound: Bound
     grid: Grid
-    kernel: Kernel | None = None
-    method: Method | None = None
+    kernel: Kernel = None  # type: ignore[assignment]
+    method: Method = None  # type: ignore[assignment]
     neighbors: str = "replace"
     invalid: str = "raise"
     standardize: bool = False
@@ -72,14 +72,20 @@ class MeanPlan(Fact):
         put("epsilon", as_epsilon(self.epsilon))
         put("n", _whole("n", self.n, 2, "A mean of one curve is that curve; privacy needs company."))
         if not isinstance(self.bound, Bound):
-            raise ParameterError("bound must be a public bound on one curve", repr(self.bound)[:60],
-                                 "Pass bound=dp.L2Ball(radius): there is no default, and it is never read from data.")
+            raise ParameterError(
+                "bound must be a public bound on one curve",
+                repr(self.bound)[:60],
+                "Pass bound=dp.L2Ball(radius): there is no default, and it is never read from data.",
+            )
         put("grid", _as_grid(self.grid))
         kernel = Matern(1.5, self.grid.length / 10) if self.kernel is None else as_kernel(self.kernel)
         put("kernel", kernel.on(self.grid))
         if self.method is not None and not isinstance(self.method, Method):
-            raise ParameterError("method must be a dpfda method", repr(self.method)[:60],
-                                 "Pass method=dp.Minimax(), dp.QR(), dp.FRL(), dp.AR() or dp.KNorm().")
+            raise ParameterError(
+                "method must be a dpfda method",
+                repr(self.method)[:60],
+                "Pass method=dp.Minimax(), dp.QR(), dp.FRL(), dp.AR() or dp.KNorm().",
+            )
         one_of("neighbors", self.neighbors, NEIGHBORS)
         one_of("invalid", self.invalid, INVALID)
         if self.fill is not None:
@@ -94,15 +100,16 @@ class MeanPlan(Fact):
     @cached_property
     def basis(self) -> Eigenbasis:
         size = self.bound.size or min(MOST_COMPONENTS, self.grid.size)
-        whole = self.kernel.basis(self.grid)  # type: ignore[union-attr]
+        whole = self.kernel.basis(self.grid)
         if self.bound.size is None:
             size = min(size, whole.size)
-        return whole if size == whole.size else self.kernel.basis(self.grid, size)  # type: ignore[union-attr]
+        return whole if size == whole.size else self.kernel.basis(self.grid, size)
 
     @cached_property
     def problem(self) -> MeanProblem:
-        return MeanProblem(self.basis, self.bound, self.n, self.kernel.decay, self.neighbors,  # type: ignore[union-attr]
-                           self.invalid, self.standardize, self.fill)
+        return MeanProblem(
+            self.basis, self.bound, self.n, self.kernel.decay, self.neighbors, self.invalid, self.standardize, self.fill
+        )
 
     @cached_property
     def stage(self) -> Stage:
@@ -115,7 +122,7 @@ class MeanPlan(Fact):
         return Stage(problem, (*parts, count_part(self.basis.size, self.n, self.epsilon * share)))
 
     def _calibrate(self, epsilon: Fraction) -> tuple[Part, ...]:
-        return self.method.calibrate(self.problem, epsilon)  # type: ignore[union-attr]
+        return self.method.calibrate(self.problem, epsilon)
 
     @property
     def filter(self) -> np.ndarray:
@@ -180,8 +187,15 @@ class MeanPlan(Fact):
         self.problem.check(summary)
         return self.stage.statistic(summary)
 
-    def release(self, records: Any, ledger: Ledger | str | None = None, *, columns: Any = None,
-                query: str = "mean", progress: Any = None) -> Release:
+    def release(
+        self,
+        records: Any,
+        ledger: Ledger | str | None = None,
+        *,
+        columns: Any = None,
+        query: str = "mean",
+        progress: Any = None,
+    ) -> Release:
         """Check, charge, draw, seal. `records` may be data of any kind, or a summary."""
         summary = records if isinstance(records, Summary) else None
         book = exit.open_ledger(ledger)
@@ -198,8 +212,11 @@ class MeanPlan(Fact):
         return codec.digest(codec.plain(self))
 
     def to_json(self, indent: int | None = 2) -> str:
-        return json.dumps({"dpfda": "plan", "version": VERSION, "plan": codec.plain(self), "sha256": self.digest},
-                          indent=indent, allow_nan=False)
+        return json.dumps(
+            {"dpfda": "plan", "version": VERSION, "plan": codec.plain(self), "sha256": self.digest},
+            indent=indent,
+            allow_nan=False,
+        )
 
     @staticmethod
     def from_json(text: str) -> MeanPlan:
@@ -231,8 +248,9 @@ def _whole(name: str, value: Any, least: int, why: str) -> int:
     if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
         raise ParameterError(f"{name} must be a whole number of at least {least}", repr(value)[:60], why)
     if value >= 2**37:
-        raise ParameterError(f"{name} must be below 2^37, or integer totals could overflow", value,
-                             "Release several groups instead.")
+        raise ParameterError(
+            f"{name} must be below 2^37, or integer totals could overflow", value, "Release several groups instead."
+        )
     return int(value)
 
 
@@ -240,8 +258,9 @@ def _as_grid(grid: Any) -> Grid:
     if isinstance(grid, int | np.integer) and not isinstance(grid, bool):
         return Grid.uniform(0, 1, int(grid))
     if not isinstance(grid, Grid):
-        raise ParameterError("grid must be a Grid or a number of points", repr(grid)[:60],
-                             "Pass grid=dp.Grid.uniform(0, 1, 48), or 48.")
+        raise ParameterError(
+            "grid must be a Grid or a number of points", repr(grid)[:60], "Pass grid=dp.Grid.uniform(0, 1, 48), or 48."
+        )
     return grid
 
 
@@ -255,8 +274,11 @@ def _solve(plan: MeanPlan, target: float, vary: str, measure: str) -> float | in
     while rung >= 0 and meets(float(ladder[rung])):
         rung -= 1
     if rung == len(ladder) - 1:
-        raise ParameterError(f"target must be reachable by some {vary} up to {ladder[-1]:g}", target,
-                             "The prior bias alone may exceed it: use more components, or measure='error'.")
+        raise ParameterError(
+            f"target must be reachable by some {vary} up to {ladder[-1]:g}",
+            target,
+            "The prior bias alone may exceed it: use more components, or measure='error'.",
+        )
     if rung < 0:
         return float(ladder[0]) if vary == "epsilon" else 2
     low, high = float(ladder[rung]), float(ladder[rung + 1])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 import io
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -25,27 +25,39 @@ def _axes(ax: Any) -> Any:
 
 def fine(grid: Grid, points: int = 241) -> np.ndarray:
     """Evenly spread points over the whole domain, enough for a smooth line."""
-    return np.linspace(*grid.span, points)  # type: ignore[misc]
+    low, high = grid.span
+    return np.linspace(low, high, points)
 
 
-def curve(grid: Grid, values: np.ndarray, band: Band, ax: Any = None, epsilon: float | None = None,
-          derivative: bool = False) -> Any:
+def curve(
+    grid: Grid, values: np.ndarray, band: Band, ax: Any = None, epsilon: float | None = None, derivative: bool = False
+) -> Any:
     """A released curve, at the band's points, with its simultaneous noise band."""
     ax = _axes(ax)
-    ax.fill_between(band.t, band.lower, band.upper, color=SHADE, alpha=0.55, linewidth=0,
-                    label=f"{band.level:.0%} simultaneous noise band")
+    ax.fill_between(
+        band.t,
+        band.lower,
+        band.upper,
+        color=SHADE,
+        alpha=0.55,
+        linewidth=0,
+        label=f"{band.level:.0%} simultaneous noise band",
+    )
     ax.plot(band.t, values, color=INK, linewidth=2, label="private derivative" if derivative else "private mean")
     ax.set_xlabel(grid.label)
-    ax.set_xlim(*grid.span)  # type: ignore[misc]
+    ax.set_xlim(*grid.span)
     if epsilon is not None:
-        ax.set_title(f"{'Derivative of the mean' if derivative else 'Mean'} curve, {epsilon:g}-differentially private",
-                     loc="left", fontsize=11)
+        ax.set_title(
+            f"{'Derivative of the mean' if derivative else 'Mean'} curve, {epsilon:g}-differentially private",
+            loc="left",
+            fontsize=11,
+        )
     ax.spines[["top", "right"]].set_visible(False)
     ax.legend(frameon=False, fontsize=9)
     return ax
 
 
-def comparison(epsilons: Sequence[float], risks: dict[str, Sequence[float]], ax: Any = None) -> Any:
+def comparison(epsilons: Sequence[float], risks: Mapping[str, Sequence[float]], ax: Any = None) -> Any:
     """Expected risk of each method against epsilon, both logarithmic."""
     ax = _axes(ax)
     for colour, (name, values) in zip(COLOURS, risks.items(), strict=False):

@@ -7,6 +7,7 @@ from the two.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
@@ -62,38 +63,42 @@ def shrink(coefficients: np.ndarray, stage: Stage, method: str = "bayes") -> np.
 
     `bayes` is empirical Bayes: target coefficients have variances proportional to the public
     guess, with the one unknown factor estimated from the noisy coefficients by weighted least
-    squares. `james-stein` works on dyadic blocks and keeps the positive part of
-    ``1 - noise energy / observed energy`` in each, with no guess at all.
+    squares. `james-stein` needs no guess: dyadic
+    blocks of coefficients are multiplied by the positive part of ``1 - (1 - 2/L) noise energy /
+    observed energy``, L the length of the block.
     """
     if method not in SHRINKAGE:
-        raise ParameterError(f"shrinkage must be one of {', '.join(SHRINKAGE)}", repr(method)[:60],
-                             "Pass method='bayes'.")
+        raise ParameterError(
+            f"shrinkage must be one of {', '.join(SHRINKAGE)}", repr(method)[:60], "Pass method='bayes'."
+        )
     problem = stage.problem
     variance = problem.finish_variance(stage.variance)
     filter = stage.filter[: variance.size]
     about = problem.typical(coefficients)[: variance.size]
     noised = (filter > 0) & (variance > 0)
-    signal, noise = about[noised] / filter[noised], variance[noised] / filter[noised] ** 2
     rule = _empirical_bayes if method == "bayes" else _block_james_stein
     shrunk = about.copy()
-    shrunk[noised] = rule(signal, noise, problem.guess[noised]) * signal
+    shrunk[noised] *= rule(about[noised], variance[noised], filter[noised], problem.guess[noised])
     return coefficients - about + shrunk
 
 
-def _empirical_bayes(signal: np.ndarray, noise: np.ndarray, guess: np.ndarray) -> np.ndarray:
-    # Weighted least squares of signal^2 - noise on guess, reweighted once by the fitted variance.
+def _empirical_bayes(seen: np.ndarray, noise: np.ndarray, filter: np.ndarray, guess: np.ndarray) -> np.ndarray:
+    # seen = filter * target + noise; least squares of its excess energy on the guess, reweighted.
+    signal = filter**2 * guess
     factor = 1.0
     for _ in range(20):
-        weight = 1 / (factor * guess + noise) ** 2
-        factor = max(0.0, float((weight * guess * (signal**2 - noise)).sum() / (weight * guess**2).sum()))
-    return factor * guess / (factor * guess + noise)
+        weight = 1 / (factor * signal + noise) ** 2
+        excess = float((weight * signal * (seen**2 - noise)).sum() / (weight * signal**2).sum())
+        factor = min(1.0, max(0.0, excess))  # the guess carries the whole bound: no mean has more energy
+    return np.minimum(1.0, factor * filter * guess / (factor * signal + noise))  # shrink, never amplify noise
 
 
-def _block_james_stein(signal: np.ndarray, noise: np.ndarray, guess: np.ndarray) -> np.ndarray:
-    factors = np.empty(signal.size)
-    edges = np.unique(np.r_[0, 3 * 2 ** np.arange(12), signal.size].clip(max=signal.size))
-    for start, stop in zip(edges[:-1], edges[1:], strict=True):
+def _block_james_stein(seen: np.ndarray, noise: np.ndarray, filter: np.ndarray, guess: np.ndarray) -> np.ndarray:
+    factors = np.ones(seen.size)
+    edges = np.unique(np.r_[0, 4 * 2 ** np.arange(9), seen.size].clip(max=seen.size))
+    for start, stop in pairwise(edges):
         block = slice(start, stop)
-        energy = float((signal[block] ** 2).sum())
-        factors[block] = max(0.0, 1 - float(noise[block].sum()) / energy) if energy > 0 else 0.0
+        energy = float((seen[block] ** 2).sum())
+        if energy > 0:
+            factors[block] = max(0.0, 1 - max(0.0, 1 - 2 / (stop - start)) * float(noise[block].sum()) / energy)
     return factors

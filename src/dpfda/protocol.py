@@ -54,9 +54,10 @@ class Reach(Protocol):
 class Law(Protocol):
     """A noise distribution on a block of coordinates, with its exact draw."""
 
-    epsilon: Fraction
-    delta: Fraction
-
+    @property
+    def epsilon(self) -> Fraction: ...
+    @property
+    def delta(self) -> Fraction: ...
     @property
     def scales(self) -> np.ndarray: ...
     @property
@@ -109,15 +110,21 @@ class Summary:
     def merge(self, other: Summary) -> Summary:
         """The summary of both sets of records: associative and commutative, bit for bit."""
         if self.key != other.key:
-            raise PlanMismatch("These summaries were made with different plans (grid, bound or per-curve options); "
-                               "summarise both parts with the same plan.")
+            raise PlanMismatch(
+                "These summaries were made with different plans (grid, bound or per-curve options); "
+                "summarise both parts with the same plan."
+            )
         return Summary(self.key, self.count + other.count, self.totals + other.totals)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Summary):
             return NotImplemented
-        return (self.key == other.key and self.count == other.count and self.totals.dtype == other.totals.dtype
-                and np.array_equal(self.totals, other.totals))
+        return (
+            self.key == other.key
+            and self.count == other.count
+            and self.totals.dtype == other.totals.dtype
+            and np.array_equal(self.totals, other.totals)
+        )
 
     __hash__ = None  # type: ignore[assignment]
 
@@ -128,9 +135,10 @@ class Summary:
 class Problem(Protocol):
     """What is estimated: how one record is encoded, and what the totals mean."""
 
-    basis: Eigenbasis
-    invalid: str
-
+    @property
+    def basis(self) -> Eigenbasis: ...
+    @property
+    def invalid(self) -> str: ...
     @property
     def grid(self) -> Grid: ...
     @property
@@ -221,8 +229,11 @@ class Stage:
         for part in self.parts:
             silent[part.where] = False
         if h.shape != silent.shape or np.isnan(h).any():
-            raise ParameterError("a difference has one number per coordinate", f"shape {h.shape}",
-                                 "Subtract two results of plan.statistic.")
+            raise ParameterError(
+                "a difference has one number per coordinate",
+                f"shape {h.shape}",
+                "Subtract two results of plan.statistic.",
+            )
         if h[silent].any():
             return float("inf")
         return float(sum(part.law.loss(h[part.where]) for part in self.parts))

@@ -73,8 +73,10 @@ def _array(values: Any) -> Iterator[np.ndarray]:
     if array.dtype.kind not in "fiub":
         raise RecordError("Curves must be numbers", cure=f"The array holds {array.dtype.kind!r} data; convert it.")
     if array.ndim != 2:
-        raise RecordError(f"Curves must form a table of two dimensions, not {array.ndim}",
-                          cure="Pass one row per curve and one column per grid point.")
+        raise RecordError(
+            f"Curves must form a table of two dimensions, not {array.ndim}",
+            cure="Pass one row per curve and one column per grid point.",
+        )
     rows = max(1, BATCH_BYTES // (8 * max(1, array.shape[1])))
     for start in range(0, len(array), rows):
         yield np.asarray(array[start : start + rows], dtype=float)
@@ -84,8 +86,9 @@ def _from_objects(array: np.ndarray) -> np.ndarray:
     try:
         return array.astype(float)
     except (ValueError, TypeError):
-        raise RecordError("Curves must be rows of numbers, all of one length",
-                          cure="Convert text and ragged rows first.") from None
+        raise RecordError(
+            "Curves must be rows of numbers, all of one length", cure="Convert text and ragged rows first."
+        ) from None
 
 
 def _functional(data: Any) -> np.ndarray:
@@ -116,8 +119,13 @@ def _matrix(batch: Any) -> np.ndarray:
     out = np.empty((batch.num_rows, batch.num_columns))
     for i, (field, column) in enumerate(zip(batch.schema, batch.columns, strict=True)):
         kind = field.type
-        if not (pa.types.is_floating(kind) or pa.types.is_integer(kind) or pa.types.is_boolean(kind)
-                or pa.types.is_null(kind) or pa.types.is_decimal(kind)):
+        if not (
+            pa.types.is_floating(kind)
+            or pa.types.is_integer(kind)
+            or pa.types.is_boolean(kind)
+            or pa.types.is_null(kind)
+            or pa.types.is_decimal(kind)
+        ):
             raise RecordError("A column does not hold numbers", column=field.name, cure=NUMERIC_CURE)
         out[:, i] = column.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False)
     return out
@@ -183,7 +191,10 @@ def _delimited(path: Path, columns: Columns, lenient: bool) -> Iterator[np.ndarr
 
 
 def _header(path: Path, delimiter: str) -> list[str] | None:
-    """Names from the first line, or None if it is all numbers."""
+    """Names from the first line, or None if it is a curve.
+
+    A line of numbers is a curve, unless it merely counts its columns (0, 1, 2, ... or 1, 2, 3, ...).
+    """
     try:
         with path.open(newline="", encoding="utf-8-sig") as file:
             first = next(csv.reader(file, delimiter=delimiter), None)
@@ -191,17 +202,24 @@ def _header(path: Path, delimiter: str) -> list[str] | None:
         raise FileError(f"{path.name!r} is not a text file in UTF-8.") from None
     if not first:
         raise RecordError(f"The file {path.name!r} is empty", cure="Write one row per curve.")
-    if all(_number(cell) is not None for cell in first):
+    counts = [[str(i + start) for i in range(len(first))] for start in (0, 1)]
+    if all(_number(cell) is not None for cell in first) and (len(first) < 3 or first not in counts):
         return None
     return [name.strip() for name in first]
 
 
 def _quick(path: Path, delimiter: str, header: list[str] | None, chosen: list[str] | None) -> Iterator[np.ndarray]:
     names = header or []
-    convert = pyarrow.csv.ConvertOptions(column_types={name: pa.float64() for name in chosen or []},
-                                         include_columns=chosen or [])
-    read = pyarrow.csv.ReadOptions(block_size=BATCH_BYTES, column_names=names, skip_rows=1 if header else 0,
-                                   autogenerate_column_names=header is None, use_threads=False)
+    convert = pyarrow.csv.ConvertOptions(
+        column_types={name: pa.float64() for name in chosen or []}, include_columns=chosen or []
+    )
+    read = pyarrow.csv.ReadOptions(
+        block_size=BATCH_BYTES,
+        column_names=names,
+        skip_rows=1 if header else 0,
+        autogenerate_column_names=header is None,
+        use_threads=False,
+    )
     parse = pyarrow.csv.ParseOptions(delimiter=delimiter)
     if len(set(names)) < len(names):
         raise FileError("Column names repeat; every column needs its own.")
@@ -213,8 +231,9 @@ def _quick(path: Path, delimiter: str, header: list[str] | None, chosen: list[st
                 yield _matrix(batch)
 
 
-def _careful(path: Path, delimiter: str, header: list[str] | None, chosen: list[str] | None, lenient: bool,
-             skip: int) -> Iterator[np.ndarray]:
+def _careful(
+    path: Path, delimiter: str, header: list[str] | None, chosen: list[str] | None, lenient: bool, skip: int
+) -> Iterator[np.ndarray]:
     """Row by row with the standard library: says where a bad cell is, or makes it missing."""
     with path.open(newline="", encoding="utf-8-sig", errors="replace") as file:
         lines = csv.reader(file, delimiter=delimiter)
@@ -235,20 +254,28 @@ def _careful(path: Path, delimiter: str, header: list[str] | None, chosen: list[
             yield np.array(rows, dtype=float)
 
 
-def _careful_row(index: int, cells: list[str], expected: int, places: list[int] | None, header: list[str] | None,
-                 lenient: bool) -> list[float]:
+def _careful_row(
+    index: int, cells: list[str], expected: int, places: list[int] | None, header: list[str] | None, lenient: bool
+) -> list[float]:
     wanted = places if places is not None else list(range(expected))
     if len(cells) != expected:
         if lenient:
             return [math.nan] * len(wanted)
-        raise RecordError(f"A row has {len(cells)} cells and the file has {expected} columns", [index],
-                          "Every curve needs one value per grid point.")
+        raise RecordError(
+            f"A row has {len(cells)} cells and the file has {expected} columns",
+            [index],
+            "Every curve needs one value per grid point.",
+        )
     values = []
     for place in wanted:
         value = _number(cells[place])
         if value is None and not lenient:
-            raise RecordError("A cell does not hold a number", [index], NUMERIC_CURE,
-                              column=repr(header[place])[:40] if header else str(place + 1))
+            raise RecordError(
+                "A cell does not hold a number",
+                [index],
+                NUMERIC_CURE,
+                column=repr(header[place])[:40] if header else str(place + 1),
+            )
         values.append(math.nan if value is None else value)
     return values
 

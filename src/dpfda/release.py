@@ -50,9 +50,15 @@ def execute(plan: Any, summary: Summary, ledger: Ledger | None, query: str) -> R
     noisy = stage.spread([part.law.draw(s) for part, s in zip(stage.parts, settled, strict=True)])
     coefficients = stage.problem.finish(noisy, stage.parts)
     log.info("released %s for plan %s at epsilon %s", query, plan.digest[:12], plan.epsilon)
-    return Release(plan=plan, coefficients=coefficients, raw=coefficients, query=query,
-                   created=datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
-                   study=ledger.name if ledger else None, entry=entry.number if entry else None)
+    return Release(
+        plan=plan,
+        coefficients=coefficients,
+        raw=coefficients,
+        query=query,
+        created=datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
+        study=ledger.name if ledger else None,
+        entry=entry.number if entry else None,
+    )
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -106,7 +112,7 @@ class Release:
         offset, x = self.plan.problem.offset, self.grid.points
         if not offset.any():
             return np.zeros(np.atleast_1d(t).shape)
-        return np.interp(t, x, np.gradient(offset, x) if self.order else offset)
+        return np.interp(np.atleast_1d(np.asarray(t, dtype=float)), x, np.gradient(offset, x) if self.order else offset)
 
     def band(self, level: float = 0.95, t: ArrayLike | None = None) -> Band:
         """Simultaneous noise band around the raw curve, by simulation of the public noise.
@@ -134,13 +140,21 @@ class Release:
     def plot(self, ax: Any = None, level: float = 0.95) -> Any:
         """The curve and its noise band on matplotlib axes."""
         t = plots.fine(self.grid)
-        return plots.curve(self.grid, self(t), self.band(level, t), ax=ax, epsilon=float(self.plan.epsilon),
-                           derivative=bool(self.order))
+        return plots.curve(
+            self.grid,
+            self(t),
+            self.band(level, t),
+            ax=ax,
+            epsilon=float(self.plan.epsilon),
+            derivative=bool(self.order),
+        )
 
     def __repr__(self) -> str:
         low, high = self.grid.span
-        return (f"Release({self.query} curve on [{low:g}, {high:g}], epsilon {float(self.plan.epsilon):g}, "
-                f"plan {self.plan.digest[:12]})")
+        return (
+            f"Release({self.query} curve on [{low:g}, {high:g}], epsilon {float(self.plan.epsilon):g}, "
+            f"plan {self.plan.digest[:12]})"
+        )
 
     def _repr_html_(self) -> str:
         return plots.inline(self.plot) + self.plan._repr_html_()
@@ -148,11 +162,22 @@ class Release:
     # -- files ----------------------------------------------------------------------------
 
     def to_json(self) -> str:
-        body = {"plan": codec.plain(self.plan), "coefficients": self.coefficients.tolist(), "raw": self.raw.tolist(),
-                "values": self.values.tolist(), "query": self.query, "created": self.created, "study": self.study,
-                "entry": self.entry, "steps": list(self.steps), "order": self.order, "statement": self.statement}
-        return json.dumps({"dpfda": "release", "version": VERSION, **body, "sha256": codec.digest(body)},
-                          indent=1, allow_nan=False)
+        body = {
+            "plan": codec.plain(self.plan),
+            "coefficients": self.coefficients.tolist(),
+            "raw": self.raw.tolist(),
+            "values": self.values.tolist(),
+            "query": self.query,
+            "created": self.created,
+            "study": self.study,
+            "entry": self.entry,
+            "steps": list(self.steps),
+            "order": self.order,
+            "statement": self.statement,
+        }
+        return json.dumps(
+            {"dpfda": "release", "version": VERSION, **body, "sha256": codec.digest(body)}, indent=1, allow_nan=False
+        )
 
     def save(self, path: str | os.PathLike[str]) -> Path:
         """Write JSON with a version and a checksum; the file is whole or absent."""
@@ -162,9 +187,12 @@ class Release:
         """Grid, value and band as CSV text, and into a file if a path is given."""
         band = self.band(level)
         lines = [f"{_plain_cell(self.grid.name)},value,lower,upper"]
-        lines += [f"{t!r},{v!r},{a!r},{b!r}" for t, v, a, b in
-                  zip(self.grid.points.tolist(), self.values.tolist(), band.lower.tolist(), band.upper.tolist(),
-                      strict=True)]
+        lines += [
+            f"{t!r},{v!r},{a!r},{b!r}"
+            for t, v, a, b in zip(
+                self.grid.points.tolist(), self.values.tolist(), band.lower.tolist(), band.upper.tolist(), strict=True
+            )
+        ]
         text = "\n".join(lines) + "\n"
         if path is not None:
             write_whole(path, text)
@@ -175,15 +203,21 @@ class Release:
         import pandas
 
         band = self.band(level)
-        return pandas.DataFrame({self.grid.name: self.grid.points, "value": self.values, "lower": band.lower,
-                                 "upper": band.upper})
+        return pandas.DataFrame(
+            {self.grid.name: self.grid.points, "value": self.values, "lower": band.lower, "upper": band.upper}
+        )
 
     def to_fdatagrid(self) -> Any:
         """The curve as a scikit-fda FDataGrid."""
         import skfda
 
-        return skfda.FDataGrid(self.values[None, :], self.grid.points, domain_range=[self.grid.span],
-                               argument_names=[self.grid.name], sample_names=[self.query])
+        return skfda.FDataGrid(
+            self.values[None, :],
+            self.grid.points,
+            domain_range=[self.grid.span],
+            argument_names=[self.grid.name],
+            sample_names=[self.query],
+        )
 
 
 def load(path: str | os.PathLike[str]) -> Release:
@@ -201,9 +235,17 @@ def load(path: str | os.PathLike[str]) -> Release:
     if body.pop("sha256", None) != codec.digest(body):
         raise FileError(f"{Path(path).name!r} does not match its checksum: it was edited or damaged.")
     plan = codec.revive(body["plan"])
-    release = Release(plan=plan, coefficients=np.array(body["coefficients"], dtype=float),
-                      raw=np.array(body["raw"], dtype=float), query=body["query"], created=body["created"],
-                      study=body["study"], entry=body["entry"], steps=tuple(body["steps"]), order=body["order"])
+    release = Release(
+        plan=plan,
+        coefficients=np.array(body["coefficients"], dtype=float),
+        raw=np.array(body["raw"], dtype=float),
+        query=body["query"],
+        created=body["created"],
+        study=body["study"],
+        entry=body["entry"],
+        steps=tuple(body["steps"]),
+        order=body["order"],
+    )
     return _on_this_machine(release, np.array(body["values"], dtype=float))
 
 

@@ -27,8 +27,11 @@ def pss(method: Method, plan: Any) -> Method:
     """
     decay = plan.kernel.decay
     if decay is None:
-        raise ParameterError("PSS needs eigenvalues that fall polynomially", type(plan.kernel).__name__,
-                             "Use a Matern or exponential kernel, or leave the parameter at None (exact selection).")
+        raise ParameterError(
+            "PSS needs eigenvalues that fall polynomially",
+            type(plan.kernel).__name__,
+            "Use a Matern or exponential kernel, or leave the parameter at None (exact selection).",
+        )
     n, epsilon = plan.n, float(plan.epsilon)
     trace = float(plan.basis.eigenvalues.sum())
     if isinstance(method, QR):
@@ -41,5 +44,6 @@ def pss(method: Method, plan: Any) -> Method:
     if isinstance(method, FRL):
         low, high = math.ceil(n ** (1 / (decay * (1 + 1 / decay)))), math.floor(n ** (1 / 3) + 1e-9)
         return replace(method, components=min(high, plan.basis.size) if low <= high else None)
-    raise ParameterError("PSS is defined for FRL, AR and QR", type(method).__name__,
-                         "Leave the parameters of other methods at None.")
+    raise ParameterError(
+        "PSS is defined for FRL, AR and QR", type(method).__name__, "Leave the parameters of other methods at None."
+    )

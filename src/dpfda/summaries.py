@@ -24,8 +24,13 @@ def empty(problem: Problem) -> Summary:
     return Summary(problem.key, 0, problem.total(np.empty((0, problem.grid.size))))
 
 
-def summarize(problem: Problem, records: Any, *, columns: readers.Columns = None,
-              progress: Callable[[int, int | None], None] | None = None) -> Summary:
+def summarize(
+    problem: Problem,
+    records: Any,
+    *,
+    columns: readers.Columns = None,
+    progress: Callable[[int, int | None], None] | None = None,
+) -> Summary:
     """Exact totals of all records of a source. Confidential.
 
     `progress(done, total)` is called after each batch; `total` is None where the source cannot say.
@@ -34,8 +39,10 @@ def summarize(problem: Problem, records: Any, *, columns: readers.Columns = None
     hint = readers.size_hint(records) if progress else None
     for batch in readers.batches(records, columns, lenient=problem.invalid == "center"):
         if batch.shape[1] != problem.grid.size:
-            raise RecordError(f"A curve has {batch.shape[1]} values and the plan's grid has {problem.grid.size} points",
-                              cure="Choose the value columns with columns=..., or build the plan on the curves' grid.")
+            raise RecordError(
+                f"A curve has {batch.shape[1]} values and the plan's grid has {problem.grid.size} points",
+                cure="Choose the value columns with columns=..., or build the plan on the curves' grid.",
+            )
         try:
             totals = problem.total(batch)
         except RecordError as error:

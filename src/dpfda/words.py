@@ -58,33 +58,47 @@ def facts(plan: Any) -> list[tuple[str, str]]:
 def table(plan: Any) -> str:
     rows = facts(plan)
     width = max(len(name) for name, _ in rows)
-    return "\n".join([f"{type(plan).__name__} {plan.digest[:12]}", *(f"  {name:<{width}}  {value}" for name, value in rows)])
+    return "\n".join(
+        [f"{type(plan).__name__} {plan.digest[:12]}", *(f"  {name:<{width}}  {value}" for name, value in rows)]
+    )
 
 
 def html_table(plan: Any) -> str:
-    cells = "".join(f"<tr><th style='text-align:left'>{html.escape(name)}</th>"
-                    f"<td style='text-align:left'>{html.escape(value)}</td></tr>" for name, value in facts(plan))
+    cells = "".join(
+        f"<tr><th style='text-align:left'>{html.escape(name)}</th>"
+        f"<td style='text-align:left'>{html.escape(value)}</td></tr>"
+        for name, value in facts(plan)
+    )
     return f"<table><caption>{type(plan).__name__} {plan.digest[:12]}</caption>{cells}</table>"
 
 
 def protection(plan: Any) -> str:
     epsilon = float(plan.epsilon)
     factor = odds(epsilon)
-    change = ("one curve in the data is replaced by any other curve" if not plan.problem.adds
-              else "one curve is added to the data or removed from it")
-    text = (f"The release is {epsilon:g}-differentially private (pure, no delta). If {change}, the probability of "
-            f"any outcome changes by at most a factor of {factor}. So whatever anyone infers about one person from the "
-            f"release, the odds of that inference are at most {factor} times what they would be had that person's "
-            f"curve been a different one.")
+    change = (
+        "one curve in the data is replaced by any other curve"
+        if not plan.problem.adds
+        else "one curve is added to the data or removed from it"
+    )
+    text = (
+        f"The release is {epsilon:g}-differentially private (pure, no delta). If {change}, the probability of "
+        f"any outcome changes by at most a factor of {factor}. So whatever anyone infers about one person from the "
+        f"release, the odds of that inference are at most {factor} times what they would be had that person's "
+        f"curve been a different one."
+    )
     if plan.problem.adds:
-        text = text.replace("had that person's curve been a different one",
-                            "had that person not been in the data") + " The number of curves is protected too."
+        text = (
+            text.replace("had that person's curve been a different one", "had that person not been in the data")
+            + " The number of curves is protected too."
+        )
     return text
 
 
 def assumption(plan: Any) -> str:
-    text = (f"Each curve is clipped to a public bound before it is used ({describe_bound(plan.bound)}). The guarantee "
-            f"holds whatever the data is; only accuracy depends on the bound being a good one.")
+    text = (
+        f"Each curve is clipped to a public bound before it is used ({describe_bound(plan.bound)}). The guarantee "
+        f"holds whatever the data is; only accuracy depends on the bound being a good one."
+    )
     if plan.standardize:
         text += " Before that, each curve has its own mean removed and is divided by its own norm."
     if plan.fill is not None:
@@ -93,42 +107,75 @@ def assumption(plan: Any) -> str:
 
 
 def limits(plan: Any) -> str:
-    handled = ("A run stops with an error if a curve is unusable; whether it stopped is outside the guarantee."
-               if plan.invalid == "raise" else
-               "An unusable curve counts as the public centre, so the guarantee covers it.")
+    handled = (
+        "A run stops with an error if a curve is unusable; whether it stopped is outside the guarantee."
+        if plan.invalid == "raise"
+        else "An unusable curve counts as the public centre, so the guarantee covers it."
+    )
     size = "" if plan.problem.adds else f" The number of curves, {plan.n:,}, is public."
-    return (f"What is not protected: facts about the population that the mean itself shows; a person who contributes "
-            f"several curves is protected only as far as epsilon times their number; other releases from the same "
-            f"data add their own epsilon; the time a run takes and the computer it runs on.{size} {handled}")
+    return (
+        f"What is not protected: facts about the population that the mean itself shows; a person who contributes "
+        f"several curves is protected only as far as epsilon times their number; other releases from the same "
+        f"data add their own epsilon; the time a run takes and the computer it runs on.{size} {handled}"
+    )
 
 
 def accuracy(plan: Any) -> str:
     rms = math.sqrt(plan.expected_error)
     scale = plan.bound.outer
     width = float(np.median(plan.pointwise_sd()))
-    return (f"The noise has a root mean squared L2 size of {number(rms)}, {rms / scale:.1%} of the bound's radius "
-            f"{scale:g}; at a typical point its standard deviation is {number(width)}. With the smoothing bias expected "
-            f"from the public guess of the mean, the total is {number(math.sqrt(plan.expected_risk))} "
-            f"({math.sqrt(plan.expected_risk) / scale:.1%} of the radius). These figures depend on no data.")
+    return (
+        f"The noise has a root mean squared L2 size of {number(rms)}, {rms / scale:.1%} of the bound's radius "
+        f"{scale:g}; at a typical point its standard deviation is {number(width)}. With the smoothing bias expected "
+        f"from the public guess of the mean, the total is {number(math.sqrt(plan.expected_risk))} "
+        f"({math.sqrt(plan.expected_risk) / scale:.1%} of the radius). These figures depend on no data."
+    )
 
 
 def explain(plan: Any) -> str:
     """A plan in words, before data."""
-    return "\n\n".join([f"Plan {plan.digest[:12]}: the mean of {'about ' if plan.problem.adds else ''}{plan.n:,} curves.", protection(plan), assumption(plan),
-                        accuracy(plan), limits(plan)])
+    return "\n\n".join(
+        [
+            f"Plan {plan.digest[:12]}: the mean of {'about ' if plan.problem.adds else ''}{plan.n:,} curves.",
+            protection(plan),
+            assumption(plan),
+            accuracy(plan),
+            limits(plan),
+        ]
+    )
 
 
 def statement(release: Any) -> str:
     """What was protected and how, to be shown beside a release."""
     plan = release.plan
-    charged = (f"Charged to the ledger of study {release.study!r} as entry {release.entry}." if release.study
-               else "No ledger was charged: whoever made this release keeps account of the budget.")
-    after = (f" After the noise: {'; '.join(release.steps)} (post-processing, free of privacy cost)."
-             if release.steps else "")
+    charged = (
+        f"Charged to the ledger of study {release.study!r} as entry {release.entry}."
+        if release.study
+        else "No ledger was charged: whoever made this release keeps account of the budget."
+    )
+    after = (
+        f" After the noise: {'; '.join(release.steps)} (post-processing, free of privacy cost)."
+        if release.steps
+        else ""
+    )
     law = type(plan.stage.parts[0].law).__name__
-    draw = ("independent discrete Laplace noise on the coefficients" if law == "Laplace"
-            else "ball noise on the coefficients, rounded exactly")
-    how = (f"Method {plan.method!r} with {plan.kernel!r}: {draw}, drawn from the operating system's generator on "
-           f"exact integer totals.{after}")
-    return "\n\n".join([f"Privacy statement for a mean curve released {release.created} (plan {plan.digest[:12]}).",
-                        protection(plan), assumption(plan), how, accuracy(plan), limits(plan), charged])
+    draw = (
+        "independent discrete Laplace noise on the coefficients"
+        if law == "Laplace"
+        else "ball noise on the coefficients, rounded exactly"
+    )
+    how = (
+        f"Method {plan.method!r} with {plan.kernel!r}: {draw}, drawn from the operating system's generator on "
+        f"exact integer totals.{after}"
+    )
+    return "\n\n".join(
+        [
+            f"Privacy statement for a mean curve released {release.created} (plan {plan.digest[:12]}).",
+            protection(plan),
+            assumption(plan),
+            how,
+            accuracy(plan),
+            limits(plan),
+            charged,
+        ]
+    )

@@ -43,15 +43,19 @@ def parse_kernel(text: str) -> Kernel:
     name, *numbers = text.split(":")
     plain = name.removeprefix("cosine-")
     if plain not in KERNELS:
-        raise ParameterError(f"kernel must be one of {', '.join(KERNELS)}, or cosine- and one of them",
-                             repr(text)[:60], "Write --kernel matern:1.5:0.1.")
+        raise ParameterError(
+            f"kernel must be one of {', '.join(KERNELS)}, or cosine- and one of them",
+            repr(text)[:60],
+            "Write --kernel matern:1.5:0.1.",
+        )
     try:
         kernel = KERNELS[plain](*(float(x) for x in numbers))
     except (TypeError, ValueError) as error:
         if isinstance(error, ParameterError):
             raise
-        raise ParameterError("a kernel is its name and its numbers", repr(text)[:60],
-                             "Write --kernel matern:1.5:0.1 or gaussian:0.1.") from None
+        raise ParameterError(
+            "a kernel is its name and its numbers", repr(text)[:60], "Write --kernel matern:1.5:0.1 or gaussian:0.1."
+        ) from None
     return Cosine(kernel) if name != plain else kernel
 
 
@@ -66,8 +70,9 @@ def parse_method(text: str) -> Method:
     for option in filter(None, options.split(",")):
         key, _, value = option.partition("=")
         if key not in known:
-            raise ParameterError(f"{name} takes {', '.join(known)}", repr(option)[:60],
-                                 f"Write --method {name}:{next(iter(known))}=...")
+            raise ParameterError(
+                f"{name} takes {', '.join(known)}", repr(option)[:60], f"Write --method {name}:{next(iter(known))}=..."
+            )
         try:
             given[key] = value if "str" in known[key] else int(value) if "int" in known[key] else float(value)
         except ValueError:
@@ -77,8 +82,11 @@ def parse_method(text: str) -> Method:
 
 def parse_bound(radius: float | None, norm: str, center: float | None) -> Bound:
     if radius is None:
-        raise ParameterError("a release needs a public bound on one curve", "none",
-                             "Pass --radius R: the largest norm you will let any curve have.")
+        raise ParameterError(
+            "a release needs a public bound on one curve",
+            "none",
+            "Pass --radius R: the largest norm you will let any curve have.",
+        )
     if norm not in NORMS:
         raise ParameterError(f"norm must be one of {', '.join(NORMS)}", repr(norm)[:40], "Write --norm l2.")
     return NORMS[norm](radius, center)

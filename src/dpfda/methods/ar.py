@@ -9,7 +9,7 @@ import numpy as np
 
 from ..errors import ParameterError
 from ..protocol import Part, Problem
-from .base import LaplaceMethod, best_scale, check_positive
+from .base import LaplaceMethod, check_positive
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,11 +38,17 @@ class AR(LaplaceMethod):
         unit = 0.5 * problem.basis.eigenvalues ** (-eta / 2)
         extent = problem.extent[: unit.size]
         top = float((extent / unit).max())
-        psi = self.psi or best_scale(lambda x: self._psi_risk(problem, epsilon, x * unit), 1e-9 * top, 0.999 * top)
+        psi = self.psi or self._best_psi(problem, epsilon, unit, extent)
         threshold = psi * unit
         if not (threshold < extent).any():
             raise ParameterError("psi must leave at least one coefficient alive", psi, f"Pass psi below {top:.3g}.")
         return (self._part(problem, epsilon, _alive(threshold, extent), threshold, late=problem.adds),)
+
+    def _best_psi(self, problem: Problem, epsilon: Fraction, unit: np.ndarray, extent: np.ndarray) -> float:
+        """For a given set of live coefficients the risk grows with psi, so the best psi just kills one of them."""
+        deadly = np.unique(extent / unit) * (1 + 1e-12)  # surely dead, whatever the rounding
+        candidates = [1e-9 * deadly[0], *deadly[:-1]]
+        return float(min(candidates, key=lambda psi: self._psi_risk(problem, epsilon, psi * unit)))
 
     def _psi_risk(self, problem: Problem, epsilon: Fraction, threshold: np.ndarray) -> float:
         alive = _alive(threshold, problem.extent[: threshold.size])

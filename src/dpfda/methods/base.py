@@ -7,7 +7,6 @@ be computed from public things (filter bias under the public guess, plus noise e
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
@@ -33,30 +32,39 @@ class Method(Fact):
         return type(self).__name__
 
 
-@dataclass(frozen=True, eq=False)
 class LaplaceMethod(Method):
     """Independent Laplace noise on filtered coefficients (the ICLP family)."""
 
+    noise: str
+    sensitivity: str
+
     def _check_options(self) -> None:
-        one_of("noise", self.noise, NOISES)  # type: ignore[attr-defined]
-        one_of("sensitivity", self.sensitivity, SENSITIVITIES)  # type: ignore[attr-defined]
+        one_of("noise", self.noise, NOISES)
+        one_of("sensitivity", self.sensitivity, SENSITIVITIES)
 
     def _reach(self, problem: Problem) -> Reach:
-        return problem.reach.loosened() if self.sensitivity == "paper" else problem.reach  # type: ignore[attr-defined]
+        return problem.reach.loosened() if self.sensitivity == "paper" else problem.reach
 
-    def _part(self, problem: Problem, epsilon: Fraction, filter: np.ndarray, threshold: np.ndarray | None = None,
-              late: bool = False) -> Part:
+    def _part(
+        self,
+        problem: Problem,
+        epsilon: Fraction,
+        filter: np.ndarray,
+        threshold: np.ndarray | None = None,
+        late: bool = False,
+    ) -> Part:
         """The coordinates with a positive filter, with noise of the chosen shape."""
         where = np.flatnonzero(filter > 0)
         kept = filter[where]
         reach = self._reach(problem).restricted(where)
-        law = Laplace.calibrated(epsilon, self._scales(problem, where, reach, kept) / float(epsilon), kept, reach,
-                                 problem.extent[where])
+        law = Laplace.calibrated(
+            epsilon, self._scales(problem, where, reach, kept) / float(epsilon), kept, reach, problem.extent[where]
+        )
         return Part(where, kept, law, None if threshold is None else threshold[where], late)
 
     def _scales(self, problem: Problem, where: np.ndarray, reach: Reach, filter: np.ndarray) -> np.ndarray:
         """Scales at epsilon 1: the energy-minimal ones, or proportional to the kernel's square roots."""
-        if self.noise == "matched":  # type: ignore[attr-defined]
+        if self.noise == "matched":
             return reach.matched(filter)
         root = np.sqrt(problem.basis.eigenvalues[where])
         return root * reach.support(filter / root)
@@ -71,29 +79,38 @@ class LaplaceMethod(Method):
 
 def one_of(name: str, value: Any, allowed: Sequence[str]) -> None:
     if value not in allowed:
-        raise ParameterError(f"{name} must be one of {', '.join(allowed)}", repr(value)[:60],
-                             f"Pass {name}={allowed[0]!r}.")
+        raise ParameterError(
+            f"{name} must be one of {', '.join(allowed)}", repr(value)[:60], f"Pass {name}={allowed[0]!r}."
+        )
 
 
 def check_components(components: int | None) -> None:
-    if components is not None and (isinstance(components, bool) or not isinstance(components, int | np.integer)
-                                   or components < 1):
-        raise ParameterError("components must be a whole number from 1", repr(components)[:60],
-                             "Pass components=10, or None to choose from public things.")
+    if components is not None and (
+        isinstance(components, bool) or not isinstance(components, int | np.integer) or components < 1
+    ):
+        raise ParameterError(
+            "components must be a whole number from 1",
+            repr(components)[:60],
+            "Pass components=10, or None to choose from public things.",
+        )
 
 
 def check_positive(name: str, value: float | None, above: float = 0.0) -> None:
     if value is None:
         return
     if isinstance(value, bool) or not isinstance(value, int | float | np.number) or not above < value < np.inf:
-        raise ParameterError(f"{name} must be a finite number above {above:g}", repr(value)[:60],
-                             f"Leave {name}=None to choose from public things.")
+        raise ParameterError(
+            f"{name} must be a finite number above {above:g}",
+            repr(value)[:60],
+            f"Leave {name}=None to choose from public things.",
+        )
 
 
 def within(components: int, available: int) -> int:
     if components > available:
-        raise ParameterError(f"components must be at most the basis size, {available}", components,
-                             "Ask for fewer, or refine the grid.")
+        raise ParameterError(
+            f"components must be at most the basis size, {available}", components, "Ask for fewer, or refine the grid."
+        )
     return int(components)
 
 

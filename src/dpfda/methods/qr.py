@@ -33,8 +33,9 @@ class QR(LaplaceMethod):
 
     def calibrate(self, problem: Problem, epsilon: Fraction) -> tuple[Part, ...]:
         powers = problem.basis.eigenvalues ** (self.eta or 1 + 2 / (problem.decay or 4.0))
-        psi = self.psi or best_scale(lambda x: self._psi_risk(problem, epsilon, powers, x),
-                                     1e-3 * float(powers[-1]), 1e3 * float(powers[0]))
+        psi = self.psi or best_scale(
+            lambda x: self._psi_risk(problem, epsilon, powers, x), 1e-3 * float(powers[-1]), 1e3 * float(powers[0])
+        )
         return (self._part(problem, epsilon, powers / (powers + psi)),)
 
     def _psi_risk(self, problem: Problem, epsilon: Fraction, powers: np.ndarray, psi: float) -> float:

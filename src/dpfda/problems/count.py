@@ -10,9 +10,9 @@ from fractions import Fraction
 
 import numpy as np
 
-from ..bounds import BoxReach
 from ..noise import Laplace
 from ..protocol import Part
+from ..reach import BoxReach
 
 
 def count_part(where: int, n: int, epsilon: Fraction) -> Part:

@@ -102,8 +102,14 @@ class MeanProblem:
 
     @cached_property
     def key(self) -> str:
-        facts = [codec.plain(self.bound), self.grid.points.tolist(), self.grid.weights.tolist(),
-                 self.standardize, self.fill, self.invalid]
+        facts = [
+            codec.plain(self.bound),
+            self.grid.points.tolist(),
+            self.grid.weights.tolist(),
+            self.standardize,
+            self.fill,
+            self.invalid,
+        ]
         matrix = b"" if self.bound.on_grid else self._matrix.tobytes()
         return hashlib.sha256(codec.canonical(facts).encode() + matrix).hexdigest()
 
@@ -139,8 +145,11 @@ class MeanProblem:
         invalid = ~np.isfinite(curves).all(axis=1)
         if invalid.any():
             if self.invalid == "raise":
-                raise RecordError("A curve holds missing or infinite values", np.flatnonzero(invalid).tolist(),
-                                  "Repair it, pass fill=<longest gap>, or invalid='center' to count it as the centre.")
+                raise RecordError(
+                    "A curve holds missing or infinite values",
+                    np.flatnonzero(invalid).tolist(),
+                    "Repair it, pass fill=<longest gap>, or invalid='center' to count it as the centre.",
+                )
             curves = np.where(invalid[:, None], 0.0, curves)
         return (standardize(curves, self.grid) if self.standardize else curves), invalid
 
@@ -179,11 +188,15 @@ class MeanProblem:
 
     def check(self, summary: Summary) -> None:
         if summary.key != self.key:
-            raise PlanMismatch("This summary was made with another plan (grid, bound or per-curve options); "
-                               "summarise the records with this plan.")
+            raise PlanMismatch(
+                "This summary was made with another plan (grid, bound or per-curve options); "
+                "summarise the records with this plan."
+            )
         if not self.adds and summary.count != self.n:
-            raise PlanMismatch(f"The plan is for n = {self.n} curves and the data has {summary.count}. "
-                               f"Under 'replace' n is public and must match: build the plan with n={summary.count}.")
+            raise PlanMismatch(
+                f"The plan is for n = {self.n} curves and the data has {summary.count}. "
+                f"Under 'replace' n is public and must match: build the plan with n={summary.count}."
+            )
 
     def estimate(self, summary: Summary) -> list[Fraction]:
         share = 1 / (Fraction(self._inner_radius) * self.n)
@@ -221,4 +234,3 @@ class MeanProblem:
 
 def _soft_array(values: np.ndarray, threshold: np.ndarray) -> np.ndarray:
     return np.sign(values) * np.maximum(np.abs(values) - threshold, 0.0)
-

@@ -1,0 +1,36 @@
+# Fresh machine, two commands: `make demo` and `make test`. Both need Python 3.11+, pip and make.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+
+.PHONY: setup demo test lint types bench docs clean
+
+setup: $(READY)
+
+$(READY): pyproject.toml constraints.txt
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable ".[all]"
+	touch $(READY)
+
+demo: setup
+	$(BIN)/dpfda demo --out demo
+
+test: setup
+	$(BIN)/python -m pytest
+
+lint: setup
+	$(BIN)/ruff check src tests benchmarks docs
+
+types: setup
+	$(BIN)/mypy
+
+bench: setup
+	$(BIN)/python benchmarks/accuracy.py
+	$(BIN)/python benchmarks/speed.py
+
+docs: setup
+	$(BIN)/python docs/build.py
+
+clean:
+	rm -rf $(VENV) build demo .pytest_cache .mypy_cache .ruff_cache .hypothesis

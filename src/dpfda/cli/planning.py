@@ -1,0 +1,122 @@
+"""`dpfda plan` and `dpfda compare`: accuracy before data."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.table import Table
+
+from .. import api, plots, words
+from .. import release as exit
+from ..errors import ParameterError
+from . import options as opt
+from . import parsing
+from .console import guarded, out
+
+
+@guarded
+def plan_command(
+    n: opt.N = None,
+    epsilon: opt.Epsilon = None,
+    radius: opt.Radius = None,
+    norm: opt.Norm = "l2",
+    center: opt.Center = None,
+    grid: opt.GridText = None,
+    axis: opt.Axis = "t",
+    kernel: opt.KernelText = None,
+    method: opt.MethodText = None,
+    neighbors: opt.Neighbors = "replace",
+    invalid: opt.Invalid = "raise",
+    standardize: opt.Standardize = False,
+    fill: opt.Fill = None,
+    output: Annotated[Path | None, typer.Option("--out", help="Write the plan.")] = None,
+    explain: Annotated[bool, typer.Option("--explain", help="Say in plain words what it means.")] = False,
+    target: Annotated[
+        float | None, typer.Option(help="Also find the epsilon and the n whose expected risk is this.")
+    ] = None,
+    as_json: opt.AsJson = False,
+) -> None:
+    """Plan a mean curve before touching data: how accurate will it be?
+
+    Example: dpfda plan --n 1000 --epsilon 1 --radius 1 --grid 0:1:48 --explain
+    """
+    plan = opt.plan_without_data(
+        n,
+        **opt.plan_options(
+            epsilon,
+            radius,
+            norm,
+            center,
+            grid,
+            axis,
+            kernel,
+            method,
+            neighbors=neighbors,
+            invalid=invalid,
+            standardize=standardize,
+            fill=fill,
+        ),
+    )
+    if output:
+        exit.write_whole(output, plan.to_json())
+    reach = (
+        {}
+        if target is None
+        else {"target": target, "epsilon_for_target": plan.solve(target), "n_for_target": plan.solve(target, vary="n")}
+    )
+    if as_json:
+        out.print_json(data={**opt.figures(plan), **reach})
+        return
+    out.print(plan.explain() if explain else repr(plan), markup=False)
+    if reach:
+        out.print(
+            f"  risk {target:g} needs epsilon {reach['epsilon_for_target']:.4g} at this n, "
+            f"or n {reach['n_for_target']:,} at this epsilon"
+        )
+
+
+@guarded
+def compare_command(
+    n: opt.N = None,
+    radius: opt.Radius = None,
+    norm: opt.Norm = "l2",
+    center: opt.Center = None,
+    grid: opt.GridText = None,
+    kernel: opt.KernelText = None,
+    neighbors: opt.Neighbors = "replace",
+    methods: Annotated[str, typer.Option(help="Methods, separated by spaces.")] = "frl ar qr minimax knorm",
+    epsilons: Annotated[str, typer.Option(help="Budgets, separated by spaces.")] = "1/8 1/4 1/2 1 2 4",
+    measure: Annotated[str, typer.Option(help="risk (noise plus prior bias) or error (noise).")] = "risk",
+    plot: Annotated[Path | None, typer.Option(help="Write a picture (PNG).")] = None,
+    as_json: opt.AsJson = False,
+) -> None:
+    """Compare methods over budgets, without data.
+
+    Example: dpfda compare --n 508 --radius 1 --grid 0:1:48 --epsilons "1/2 1 2" --plot compare.png
+    """
+    if measure not in ("risk", "error"):
+        raise ParameterError("measure must be risk or error", repr(measure)[:40], "Write --measure risk.")
+    budgets = epsilons.split()
+    if not budgets or not methods.split():
+        raise ParameterError("a comparison needs methods and budgets", "none", "Write --epsilons '1/2 1 2'.")
+    base = opt.plan_without_data(
+        n,
+        **opt.plan_options(budgets[0], radius, norm, center, grid, "t", kernel, "minimax", neighbors=neighbors),
+    )
+    plans = api.compare(base, [parsing.parse_method(m) for m in methods.split()], budgets)
+    risks = {name: [getattr(p, f"expected_{measure}") for p in row] for name, row in plans.items()}
+    if plot:
+        exit.check_writable(plot)
+        plots.save(plots.comparison([float(p.epsilon) for p in next(iter(plans.values()))], risks), plot)
+    if as_json:
+        out.print_json(data={"measure": f"expected_{measure}", "epsilons": budgets, "methods": risks})
+        return
+    table = Table(title=f"expected {measure}, squared L2, n = {base.n:,}", title_justify="left")
+    table.add_column("method")
+    for budget in budgets:
+        table.add_column(f"eps {budget}", justify="right")
+    for name, values in risks.items():
+        table.add_row(name, *(words.number(v) for v in values))
+    out.print(table)

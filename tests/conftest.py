@@ -1,0 +1,87 @@
+"""Shared fixtures: small public plans and hostile records."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import dpfda as dp
+
+METHODS = {
+    "FRL": dp.FRL(),
+    "FRL-5": dp.FRL(components=5),
+    "FRL-kernel": dp.FRL(components=5, noise="kernel"),
+    "QR": dp.QR(),
+    "QR-kernel": dp.QR(noise="kernel"),
+    "QR-fixed": dp.QR(eta=2.0, psi=1e-3),
+    "AR": dp.AR(),
+    "AR-kernel": dp.AR(noise="kernel"),
+    "AR-fixed": dp.AR(eta=2.0, psi=0.02),
+    "Minimax": dp.Minimax(),
+    "Minimax-kernel": dp.Minimax(noise="kernel"),
+    "Minimax-1": dp.Minimax(power=1.0),
+    "KNorm": dp.KNorm(),
+    "KNorm-3": dp.KNorm(components=3),
+}
+PAPER = {
+    "FRL-paper": dp.FRL(sensitivity="paper"),
+    "QR-paper": dp.QR(noise="kernel", sensitivity="paper"),
+    "AR-paper": dp.AR(sensitivity="paper"),
+    "Minimax-paper": dp.Minimax(sensitivity="paper"),
+}
+LENGTHS = np.geomspace(1.0, 0.1, 12)
+
+
+def bounds(grid: dp.Grid) -> dict[str, object]:
+    centre = 0.3 + 0.2 * np.sin(3 * grid.points)
+    return {
+        "L2": dp.L2Ball(0.8),
+        "L2-centred": dp.L2Ball(0.8, centre),
+        "L1": dp.L1Ball(1.5),
+        "L1-centred": dp.L1Ball(1.5, 0.2),
+        "Ellipsoid": dp.Ellipsoid(LENGTHS),
+        "Ellipsoid-centred": dp.Ellipsoid(LENGTHS, centre),
+        "Box": dp.Box(LENGTHS),
+        "Box-centred": dp.Box(LENGTHS, 0.1),
+    }
+
+
+GRID = dp.Grid.uniform(0, 1, 21)
+BOUNDS = bounds(GRID)
+
+
+def hostile(size: int) -> list[np.ndarray]:
+    """Records that break careless code."""
+    t = np.linspace(0, 1, size)
+    spike = np.zeros(size)
+    spike[size // 3] = 1e300
+    patchy = np.sin(t)
+    patchy[2] = np.nan
+    endless = np.cos(t)
+    endless[-1] = np.inf
+    return [
+        np.zeros(size),
+        np.full(size, -0.0),
+        np.full(size, 1e308),
+        np.full(size, -1e308),
+        np.full(size, 5e-324),
+        spike,
+        -spike,
+        np.where(np.arange(size) % 2, 1e308, -1e308),
+        np.full(size, 7.0),
+        patchy,
+        endless,
+        np.full(size, np.nan),
+        np.full(size, -np.inf),
+        1e-160 * np.sin(9 * t),
+    ]
+
+
+@pytest.fixture
+def rng() -> np.random.Generator:
+    return np.random.default_rng(7)
+
+
+def plan_of(method: str = "Minimax", bound: str = "L2", **options: object) -> dp.MeanPlan:
+    everything = {"n": 40, "epsilon": 1.0, "grid": GRID, "kernel": dp.Matern(1.5, 0.2)} | options
+    return dp.MeanPlan(method=(METHODS | PAPER)[method], bound=BOUNDS[bound], **everything)

@@ -1,0 +1,162 @@
+"""The house: a room imports only rooms above it, and plans are made without the data rooms."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1] / "src" / "dpfda"
+#: From the ground up. A module may import modules of earlier entries (and its own folder).
+ROOMS = [
+    "errors",
+    "codec",
+    "grid",
+    "basis",
+    "protocol",
+    "exact",
+    "fast",
+    "kernels",
+    "reach",
+    "bounds",
+    "noise",
+    "problems",
+    "methods",
+    "selection",
+    "postprocess",
+    "words",
+    "plots",
+    "readers",
+    "summaries",
+    "ledger",
+    "release",
+    "plans",
+    "api",
+    "datasets",
+    "cli",
+    "__main__",
+]
+PUBLIC = ROOMS[: ROOMS.index("readers")]
+#: Where a third-party package may be imported; everything else may use numpy and scipy only.
+SPECIAL = {
+    "opendp": {"noise"},
+    "flint": {"noise"},
+    "secrets": {"noise"},
+    "numba": {"fast"},
+    "pyarrow": {"readers"},
+    "matplotlib": {"plots"},
+    "typer": {"cli"},
+    "rich": {"cli"},
+    "sqlite3": {"ledger"},
+    "random": set(),
+    "pandas": {"release"},
+    "skfda": {"release"},
+    "pickle": set(),
+}
+#: In-function imports are for optional dependencies only.
+OPTIONAL = {"pandas", "skfda"}
+
+
+def room_of(path: Path) -> str:
+    return path.relative_to(ROOT).parts[0].removesuffix(".py")
+
+
+def modules() -> list[Path]:
+    return sorted(p for p in ROOT.rglob("*.py") if p != ROOT / "__init__.py")
+
+
+def imported_rooms(path: Path) -> set[str]:
+    """Rooms of the package that a module imports, however deep the import stands."""
+    found = set()
+    depth = len(path.relative_to(ROOT).parts)
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.ImportFrom) and node.level:
+            if node.level < depth:
+                continue  # its own folder
+            names = [node.module] if node.module else [alias.name for alias in node.names]
+            found |= {name.split(".")[0] for name in names}
+        elif isinstance(node, ast.ImportFrom | ast.Import):
+            names = [node.module] if isinstance(node, ast.ImportFrom) else [a.name for a in node.names]
+            assert not any((n or "").startswith("dpfda") for n in names), f"{path.name} imports the package absolutely"
+    return found
+
+
+@pytest.mark.parametrize("path", modules(), ids=lambda p: str(p.relative_to(ROOT)))
+def test_arrows_point_upwards(path):
+    room = room_of(path)
+    assert room in ROOMS, f"{room} is not in the plan of the house"
+    allowed = set(ROOMS[: ROOMS.index(room)]) | {"__version__"}
+    assert imported_rooms(path) <= allowed
+
+
+@pytest.mark.parametrize("path", modules(), ids=lambda p: str(p.relative_to(ROOT)))
+def test_special_packages_stay_in_their_rooms(path):
+    for node in ast.walk(ast.parse(path.read_text())):
+        names = []
+        if isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom) and not node.level:
+            names = [node.module or ""]
+        for name in names:
+            package = name.split(".")[0]
+            assert room_of(path) in SPECIAL.get(package, {room_of(path)}), f"{package} in {path.name}"
+
+
+@pytest.mark.parametrize("path", modules(), ids=lambda p: str(p.relative_to(ROOT)))
+def test_imports_inside_functions_are_for_optional_packages(path):
+    for function in ast.walk(ast.parse(path.read_text())):
+        if isinstance(function, ast.FunctionDef):
+            for node in ast.walk(function):
+                if isinstance(node, ast.Import):
+                    assert {a.name.split(".")[0] for a in node.names} <= OPTIONAL
+                assert not isinstance(node, ast.ImportFrom), f"{path.name}:{node.lineno}"
+
+
+@pytest.mark.parametrize("path", modules(), ids=lambda p: str(p.relative_to(ROOT)))
+def test_modules_are_small_and_open_with_a_preface(path):
+    text = path.read_text()
+    assert text.count("\n") <= 400
+    assert ast.get_docstring(ast.parse(text))
+
+
+def test_randomness_has_one_door():
+    """Seeded generators are made for public simulation (bands) and invented data (demo) only."""
+    makers = {
+        room_of(path)
+        for path in modules()
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.Attribute) and node.attr in ("default_rng", "RandomState", "seed")
+    }
+    assert makers == {"postprocess", "cli"}
+
+
+def test_every_plan_is_made_with_the_data_rooms_blocked():
+    """A bare package whose data rooms raise at any touch: planning never notices."""
+    script = f"""
+import sys, types
+package = types.ModuleType("dpfda"); package.__path__ = [{str(ROOT)!r}]
+sys.modules["dpfda"] = package
+class Blocked(types.ModuleType):
+    def __getattr__(self, name):
+        if name.startswith("__"):
+            raise AttributeError(name)
+        raise AssertionError(f"the plan touched {{self.__name__}}.{{name}}")
+for room in ("readers", "summaries", "release", "ledger"):
+    module = Blocked(f"dpfda.{{room}}")
+    sys.modules[f"dpfda.{{room}}"] = module
+    package.__dict__[room] = module
+from dpfda.plans import MeanPlan
+from dpfda.bounds import L2Ball, L1Ball, Ellipsoid, Box
+from dpfda.methods import AR, FRL, QR, KNorm, Minimax
+for bound in (L2Ball(1.0), L1Ball(1.0), Ellipsoid([1.0, 0.5]), Box([1.0, 0.5])):
+    for method in (AR(), FRL(), QR(), KNorm(), Minimax(), None):
+        for neighbors in ("replace", "add-remove"):
+            plan = MeanPlan(n=100, epsilon=1, bound=bound, grid=16, method=method, neighbors=neighbors)
+            MeanPlan.from_json(plan.to_json()); repr(plan); plan.explain(); plan.band(0.9); plan.expected_risk
+print("planned")
+"""
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
+    assert done.stdout == "planned\n", done.stderr

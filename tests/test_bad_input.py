@@ -1,0 +1,199 @@
+"""Wrong arguments and wrong files: each has its own error, charges nothing, writes nothing, leaks nothing."""
+
+from __future__ import annotations
+
+import sqlite3
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+
+import dpfda as dp
+
+MARK = 123.456789
+GOOD = {"epsilon": 1.0, "bound": dp.L2Ball(1.0)}
+
+
+@pytest.fixture
+def curves(rng):
+    return rng.uniform(0, 1, (30, 12))
+
+
+@pytest.fixture
+def ledger(tmp_path):
+    return dp.Ledger.create(tmp_path / "study.ledger", epsilon=1, study="test")
+
+
+def refused(error, match, ledger, *args, **options):
+    with pytest.raises(error, match=match) as caught:
+        dp.mean(*args, **(GOOD | options), ledger=ledger)
+    assert ledger.spent == 0
+    assert str(MARK) not in str(caught.value)
+    return str(caught.value)
+
+
+@pytest.mark.parametrize("epsilon", [0, -1, float("nan"), float("inf"), None, "much", True, 1e9])
+def test_epsilon(epsilon, curves, ledger):
+    assert "Pass epsilon" in refused(dp.ParameterError, "epsilon must", ledger, curves, epsilon=epsilon)
+
+
+@pytest.mark.parametrize("bound", [None, 1.0, "l2"])
+def test_no_bound(bound, curves, ledger):
+    refused(dp.ParameterError, "bound must be a public bound", ledger, curves, bound=bound)
+
+
+@pytest.mark.parametrize("radius", [0, -1, float("nan"), float("inf"), "1", None, True])
+def test_radius(radius):
+    for kind in (dp.L2Ball, dp.L1Ball):
+        with pytest.raises(dp.ParameterError, match="radius must be a positive finite number"):
+            kind(radius)
+    for kind in (dp.Ellipsoid, dp.Box):
+        with pytest.raises(dp.ParameterError, match="positive finite numbers"):
+            kind([1.0, 0.0])
+    with pytest.raises(dp.ParameterError, match="center must be"):
+        dp.L2Ball(1.0, [np.nan])
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
+def test_nan_and_infinity_in_a_curve(value, curves, ledger):
+    curves[7, 3], curves[8, 0] = value, MARK
+    message = refused(dp.RecordError, "missing or infinite values in row 7", ledger, curves)
+    assert "invalid='center'" in message
+    assert dp.mean(curves, **GOOD, invalid="center").values.shape == (12,)
+
+
+def test_rows_are_counted_from_the_start_of_the_source(tmp_path, rng):
+    frame = pd.DataFrame(rng.uniform(0, 1, (300_000, 12)))
+    frame.iloc[250_000, 4] = np.inf
+    frame.to_parquet(tmp_path / "c.parquet")
+    frame.columns = frame.columns.astype(str)
+    frame.to_parquet(tmp_path / "c.parquet")
+    with pytest.raises(dp.RecordError, match="row 250000"):
+        dp.mean(tmp_path / "c.parquet", **GOOD)
+
+
+def test_wrong_length(curves, ledger, tmp_path):
+    message = refused(
+        dp.RecordError, "12 values and the plan's grid has 10", ledger, curves, grid=dp.Grid.uniform(0, 1, 10)
+    )
+    assert "columns=" in message
+    (tmp_path / "ragged.csv").write_text("a,b,c\n1,2,3\n1,2\n")
+    refused(dp.RecordError, "2 cells and the file has 3 columns in row 1", ledger, tmp_path / "ragged.csv")
+    refused(dp.RecordError, "same number|one length", ledger, [[1.0, 2.0], [1.0]], grid=dp.Grid.uniform(0, 1, 2))
+
+
+def test_text_in_a_numeric_column(ledger, tmp_path, curves):
+    (tmp_path / "text.csv").write_text("a,b\n1,2\n3,secret-name\n")
+    message = refused(dp.RecordError, "does not hold a number in row 1 .*column 'b'", ledger, tmp_path / "text.csv")
+    assert "secret" not in message
+    refused(dp.RecordError, "column name", ledger, pd.DataFrame({"name": ["x", "y"], "v": [1.0, 2.0]}))
+    refused(dp.RecordError, "column name", ledger, pa.table({"name": ["x", "y"], "v": [1.0, 2.0]}))
+    refused(dp.RecordError, "must be numbers", ledger, np.array([["a", "b"], ["c", "d"]]))
+
+
+def test_empty_and_tiny_data(ledger, tmp_path):
+    (tmp_path / "empty.csv").write_text("")
+    refused(dp.RecordError, "is empty", ledger, tmp_path / "empty.csv")
+    (tmp_path / "header.csv").write_text("a,b\n")
+    refused(dp.RecordError, "no curves", ledger, tmp_path / "header.csv")
+    refused(dp.RecordError, "no curves", ledger, np.empty((0, 5)), grid=dp.Grid.uniform(0, 1, 5))
+    refused(dp.ParameterError, "n must be a whole number of at least 2", ledger, np.ones((1, 5)))
+    refused(dp.RecordError, "two dimensions", ledger, np.ones(5))
+
+
+def test_n_must_match_the_plan(curves, ledger):
+    plan = dp.MeanPlan(n=29, **GOOD, grid=12)
+    with pytest.raises(dp.PlanMismatch, match="n = 29 curves and the data has 30"):
+        plan.release(curves, ledger)
+    assert ledger.spent == 0
+    with pytest.raises(dp.PlanMismatch, match="another plan"):
+        dp.MeanPlan(n=30, epsilon=1, bound=dp.L2Ball(2.0), grid=12).release(
+            dp.MeanPlan(n=30, **GOOD, grid=12).summarize(curves), ledger
+        )
+    assert ledger.spent == 0
+
+
+@pytest.mark.parametrize("n", [0, 1, -5, 2.5, "many", True, 2**40])
+def test_bad_n(n):
+    with pytest.raises(dp.ParameterError, match="n must be"):
+        dp.MeanPlan(n=n, **GOOD, grid=12)
+
+
+def test_unknown_words(curves, ledger):
+    refused(dp.ParameterError, "kernel must be", ledger, curves, kernel="matern")
+    refused(dp.ParameterError, "method must be a dpfda method", ledger, curves, method="qr")
+    refused(dp.ParameterError, "neighbors must be one of", ledger, curves, neighbors="swap")
+    refused(dp.ParameterError, "invalid must be one of", ledger, curves, invalid="drop")
+    refused(dp.ParameterError, "grid must be", ledger, curves, grid="0:1")
+    refused(dp.ParameterError, "public guess", ledger, curves, neighbors="add-remove")
+    refused(dp.ParameterError, "fill must be", ledger, curves, fill=0)
+    refused(dp.ParameterError, "one value per grid point", ledger, curves, bound=dp.L2Ball(1.0, np.zeros(5)))
+
+
+@pytest.mark.parametrize(
+    ("make", "rule"),
+    [
+        (lambda: dp.FRL(components=0), "components must be"),
+        (lambda: dp.KNorm(components=2.5), "components must be"),
+        (lambda: dp.QR(eta=1.0), "eta must be"),
+        (lambda: dp.QR(psi=-1), "psi must be"),
+        (lambda: dp.AR(psi=float("inf")), "psi"),
+        (lambda: dp.QR(noise="white"), "noise must be one of"),
+        (lambda: dp.AR(sensitivity="loose"), "sensitivity must be"),
+        (lambda: dp.Minimax(power=0), "power must be"),
+        (lambda: dp.MeanPlan(n=9, **GOOD, grid=12, method=dp.FRL(components=13)), "at most the basis size"),
+        (lambda: dp.MeanPlan(n=9, **GOOD, grid=12, method=dp.AR(psi=1e9)), "at least one coefficient"),
+    ],
+)
+def test_bad_methods(make, rule):
+    with pytest.raises(dp.ParameterError, match=rule):
+        make()
+
+
+def test_columns(tmp_path, ledger):
+    (tmp_path / "c.csv").write_text("id,h1,h2\na,1,2\nb,3,4\n")
+    refused(dp.ParameterError, "match at least one column", ledger, tmp_path / "c.csv", columns="x*")
+    refused(dp.ParameterError, "must name columns", ledger, tmp_path / "c.csv", columns=["h1", "h9"])
+    assert dp.mean(tmp_path / "c.csv", **GOOD, columns="h*").values.shape == (2,)
+
+
+def test_files(tmp_path, ledger):
+    refused(dp.FileError, "no file 'none.csv'", ledger, tmp_path / "none.csv")
+    (tmp_path / "c.xlsx").write_text("x")
+    refused(dp.FileError, "must end in", ledger, tmp_path / "c.xlsx")
+    (tmp_path / "c.parquet").write_text("not parquet")
+    refused(dp.FileError, "not a readable Parquet", ledger, tmp_path / "c.parquet")
+    (tmp_path / "c.csv").write_bytes(b"\xff\xfe\x00\x01")
+    refused(dp.FileError, "not a text file", ledger, tmp_path / "c.csv")
+
+
+def test_ledgers(tmp_path, curves, ledger):
+    with pytest.raises(dp.LedgerError, match=r"no ledger 'none.ledger'"):
+        dp.mean(curves, **GOOD, ledger=tmp_path / "none.ledger")
+    with pytest.raises(dp.LedgerError, match="ledger of study 'test', not of 'other'"):
+        dp.Ledger(ledger.path, study="other")
+    (tmp_path / "corrupt.ledger").write_bytes(b"garbage" * 500)
+    with pytest.raises(dp.LedgerError, match="not an intact"):
+        dp.mean(curves, **GOOD, ledger=tmp_path / "corrupt.ledger")
+    dp.mean(curves, **GOOD, ledger=ledger)
+    with pytest.raises(dp.BudgetExceeded, match="costs epsilon 1 and study 'test' has 0 left of 1"):
+        dp.mean(curves, **GOOD, ledger=ledger)
+    assert ledger.spent == 1
+
+
+def test_a_locked_ledger(tmp_path, curves, ledger, monkeypatch):
+    monkeypatch.setattr("dpfda.ledger.WAIT_SECONDS", 0.05)
+    other = sqlite3.connect(ledger.path, isolation_level=None)
+    other.execute("BEGIN EXCLUSIVE")
+    with pytest.raises(dp.LedgerError, match="locked by another process"):
+        dp.mean(curves, **GOOD, ledger=ledger)
+    other.execute("ROLLBACK")
+    assert ledger.spent == 0
+
+
+def test_a_budget_that_is_spent_is_refused_before_the_data_is_read(tmp_path, ledger):
+    with pytest.raises(dp.BudgetExceeded):
+        dp.mean(
+            tmp_path / "never-read.csv", epsilon=2, bound=dp.L2Ball(1.0), grid=dp.Grid.uniform(0, 1, 5), ledger=ledger
+        )

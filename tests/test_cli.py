@@ -1,0 +1,164 @@
+"""The command: every example in a help text runs, every error is one line and an exit code."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+
+import numpy as np
+import pytest
+from typer.main import get_command
+from typer.testing import CliRunner
+
+import dpfda as dp
+from dpfda.cli import app
+
+runner = CliRunner()
+PLAN = "--n 200 --epsilon 1 --radius 1 --grid 0:1:12"
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch, rng):
+    monkeypatch.chdir(tmp_path)
+    np.savetxt(
+        "curves.csv",
+        rng.uniform(0, 1, (200, 12)),
+        delimiter=",",
+        header=",".join(f"h{i}" for i in range(12)),
+        comments="",
+    )
+    return tmp_path
+
+
+def run(line: str, code: int = 0):
+    result = runner.invoke(app, shlex.split(line))
+    assert result.exit_code == code, (line, result.output, result.exception)
+    return result
+
+
+def commands() -> dict[str, object]:
+    found = {}
+    for name, command in get_command(app).commands.items():
+        for sub, inner in getattr(command, "commands", {"": command}).items():
+            found[f"{name} {sub}".strip()] = inner
+    return found
+
+
+@pytest.mark.parametrize("name", commands())
+def test_the_example_in_each_help_text_runs(name, folder):
+    help_text = run(f"{name} --help").output
+    assert "Example: dpfda" in help_text
+    example = re.search(r"Example: dpfda (.*?)(?=\n\n)", help_text, re.DOTALL)
+    line = " ".join(example.group(1).split())
+    if name == "show":
+        run("mean curves.csv --epsilon 1 --radius 1 --out mean.json")
+    if name.startswith("ledger") and name != "ledger create":
+        run("ledger create study.ledger --epsilon 2 --study test")
+    run(line)
+
+
+def test_a_whole_study(folder):
+    run(f"plan {PLAN} --out plan.json")
+    run("ledger create study.ledger --epsilon 1.5 --study load")
+    run(
+        "mean curves.csv --plan plan.json --ledger study.ledger --study load --out mean.json --csv mean.csv "
+        "--plot mean.png --statement statement.txt"
+    )
+    assert (folder / "mean.png").read_bytes()[:4] == b"\x89PNG"
+    assert "study 'load' as entry 1" in (folder / "statement.txt").read_text()
+    release = dp.load("mean.json")
+    assert np.loadtxt("mean.csv", delimiter=",", skiprows=1)[:, 1] == pytest.approx(release.values)
+    shown = run("show mean.json").output
+    assert "differentially private" in shown
+    assert "200" in run("show plan.json").output
+    data = json.loads(run("ledger show study.ledger --json").output)
+    assert (data["spent"], data["remaining"]) == ("1", "1/2")
+    run("mean curves.csv --plan plan.json --ledger study.ledger --out again.json", code=3)
+    assert not (folder / "again.json").exists()
+    history = json.loads(run("ledger history study.ledger --json").output)
+    assert [row["query"] for row in history] == ["mean"]
+
+
+def test_json_output_is_json(folder):
+    figures = json.loads(run(f"plan {PLAN} --json --target 0.05").output)
+    plan = dp.MeanPlan(n=200, epsilon=1, bound=dp.L2Ball(1.0), grid=12)
+    assert figures["expected_risk"] == pytest.approx(plan.expected_risk)
+    assert figures["plan"] == plan.digest
+    assert figures["n_for_target"] == plan.solve(0.05, vary="n")
+    table = json.loads(
+        run("compare --n 200 --radius 1 --grid 0:1:12 --epsilons '1 2' --methods 'qr knorm' --json").output
+    )
+    assert set(table["methods"]) == {"QR", "KNorm"}
+    released = json.loads(run("mean curves.csv --epsilon 1 --radius 1 --json").output)
+    assert len(released["values"]) == 12
+
+
+def test_spellings(folder):
+    run(
+        "mean curves.csv --epsilon 1/2 --radius 3 --norm l1 --kernel cosine-matern:1.5:0.1 --grid 0:1:12:midpoints "
+        "--method qr:psi=0.01,noise=kernel --neighbors add-remove --n 200 --invalid center --standardize --fill 2 "
+        "--columns h* --shrink bayes --quiet --axis 'hour (h)' --center 0.2"
+    )
+    run("mean curves.csv --epsilon 1 --radius 1 --kernel gaussian:0.2 --columns h1,h2,h3 --method frl:components=2")
+    run("mean curves.csv --epsilon 1 --radius 1 --kernel exponential:0.2 --grid 0:1:12:equal --quiet")
+    assert run("--version").output.startswith("dpfda ")
+    assert (
+        "released mean"
+        in runner.invoke(app, ["--verbose", "mean", "curves.csv", "--epsilon", "1", "--radius", "1"]).stderr
+    )
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("plan --n 9 --radius 1 --grid 0:1:12", "epsilon must be positive and finite, got None"),
+        ("plan --n 9 --epsilon 0 --radius 1 --grid 0:1:12", "epsilon must be positive and finite, got 0"),
+        ("plan --n 9 --epsilon 1 --grid 0:1:12", "Pass --radius"),
+        ("plan --n 9 --epsilon 1 --radius -1 --grid 0:1:12", "radius must"),
+        ("plan --n 9 --epsilon 1 --radius 1", "Pass --grid"),
+        ("plan --epsilon 1 --radius 1 --grid 0:1:12", "Pass --n"),
+        ("plan --n 9 --epsilon 1 --radius 1 --grid 0:1", "start:stop:size"),
+        ("plan --n 9 --epsilon 1 --radius 1 --grid 0:1:9:cubic", "trapezoid, equal or midpoints"),
+        (f"plan {PLAN} --kernel spline:3", "kernel must be one of"),
+        (f"plan {PLAN} --kernel matern:a", "name and its numbers"),
+        (f"plan {PLAN} --method lasso", "method must be one of"),
+        (f"plan {PLAN} --method qr:zeta=1", "qr takes"),
+        (f"plan {PLAN} --method qr:psi=x", "psi must be a number"),
+        (f"plan {PLAN} --norm l3", "norm must be one of"),
+        (f"plan {PLAN} --out no/plan.json", "does not exist"),
+        ("mean none.csv --epsilon 1 --radius 1", "no file 'none.csv'"),
+        ("mean curves.csv --epsilon 1 --radius 1 --out no/mean.json", "does not exist"),
+        ("mean curves.csv --epsilon 1 --radius 1 --plot mean.gif", "must end in .png"),
+        ("mean curves.csv --epsilon 1 --radius 1 --shrink lasso", "shrinkage must be"),
+        ("mean curves.csv --plan none.json", "cannot be read"),
+        ("show none.json", "cannot be read"),
+        ("show curves.csv", "not JSON"),
+        ("compare --n 9 --radius 1 --grid 0:1:9 --measure x", "measure must be"),
+        ("compare --n 9 --radius 1 --grid 0:1:9 --epsilons ''", "methods and budgets"),
+    ],
+)
+def test_errors_are_one_clear_line(line, message, folder):
+    result = run(line, code=1)
+    assert result.stderr.startswith("Error: ")
+    assert message in result.stderr
+    assert "Traceback" not in result.stderr
+
+
+def test_an_unwritable_output_is_found_before_the_charge(folder):
+    run("ledger create study.ledger --epsilon 1 --study s")
+    run("mean curves.csv --epsilon 1 --radius 1 --ledger study.ledger --plot no/mean.png", code=1)
+    assert dp.Ledger("study.ledger").spent == 0
+    run("mean curves.csv --epsilon 1 --radius 1 --ledger study.ledger --study other", code=3)
+    run("mean curves.csv --epsilon 1 --radius 1 --ledger none.ledger", code=3)
+    run("ledger create study.ledger --epsilon 1 --study s", code=3)
+    run("mean", code=2)
+
+
+def test_demo_leaves_its_files(folder):
+    output = run("demo --out demo --curves 300").output
+    assert "$ dpfda mean" in output
+    names = {path.name for path in (folder / "demo").iterdir()}
+    assert names == {"curves.csv", "mean.json", "mean.csv", "mean.png", "statement.txt", "study.ledger"}
+    run("demo --out demo --curves 300")  # again, on the same ledger
+    assert len(dp.Ledger("demo/study.ledger").history()) == 2

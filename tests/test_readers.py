@@ -1,0 +1,110 @@
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import dpfda as dp
+from dpfda import readers
+
+
+@pytest.fixture
+def curves(rng):
+    return rng.normal(size=(500, 6)).round(6)
+
+
+def together(source, **options):
+    return np.vstack(list(readers.batches(source, **options)))
+
+
+def test_every_source_gives_the_same_numbers(curves, tmp_path):
+    frame = pd.DataFrame(curves, columns=[f"h{i}" for i in range(6)])
+    frame.to_csv(tmp_path / "c.csv", index=False)
+    frame.to_csv(tmp_path / "c.tsv", index=False, sep="\t")
+    frame.to_csv(tmp_path / "bare.csv", index=False, header=False)
+    frame.to_parquet(tmp_path / "c.parquet")
+    table = pa.Table.from_pandas(frame)
+    for source in (
+        curves,
+        curves.tolist(),
+        np.asfortranarray(curves),
+        frame,
+        table,
+        table.to_batches()[0],
+        tmp_path / "c.csv",
+        str(tmp_path / "c.csv"),
+        tmp_path / "c.tsv",
+        tmp_path / "bare.csv",
+        tmp_path / "c.parquet",
+    ):
+        assert np.array_equal(together(source), curves)
+
+
+def test_scikit_fda_grids_are_read_with_their_points(curves):
+    skfda = pytest.importorskip("skfda", reason="the fda extra is not installed")
+    data = skfda.FDataGrid(curves, np.linspace(0, 3, 6))
+    assert np.array_equal(together(data), curves)
+    release = dp.mean(data, epsilon=1, bound=dp.L2Ball(1.0))
+    assert release.grid == dp.Grid.uniform(0, 3, 6)
+    back = release.to_fdatagrid()
+    assert back.data_matrix[0, :, 0] == pytest.approx(release.values)
+
+
+def test_columns_by_pattern_and_list(curves, tmp_path):
+    frame = pd.DataFrame(curves, columns=[f"h{i}" for i in range(6)])
+    frame.insert(0, "who", [f"p{i}" for i in range(500)])
+    frame.to_csv(tmp_path / "c.csv", index=False)
+    frame.to_parquet(tmp_path / "c.parquet")
+    for source in (frame, pa.Table.from_pandas(frame), tmp_path / "c.csv", tmp_path / "c.parquet"):
+        assert np.array_equal(together(source, columns="h*"), curves)
+        assert np.array_equal(together(source, columns=["h3", "h1"]), curves[:, [3, 1]])
+
+
+def test_files_are_read_in_batches(rng, tmp_path, monkeypatch):
+    monkeypatch.setattr(readers, "BATCH_BYTES", 1 << 16)
+    values = rng.normal(size=(20_000, 6))
+    pq.write_table(pa.table({f"h{i}": values[:, i] for i in range(6)}), tmp_path / "c.parquet")
+    pd.DataFrame(values).to_csv(tmp_path / "c.csv", index=False)
+    for source in (tmp_path / "c.parquet", tmp_path / "c.csv", values):
+        sizes = [len(b) for b in readers.batches(source)]
+        assert sum(sizes) == 20_000
+        assert max(sizes) <= 1400
+
+
+def test_missing_cells_are_missing_values(tmp_path):
+    (tmp_path / "c.csv").write_text("a,b,c\n1,,3\nNA,2,nan\n")
+    assert np.array_equal(together(tmp_path / "c.csv"), [[1, np.nan, 3], [np.nan, 2, np.nan]], equal_nan=True)
+
+
+def test_unusable_cells_become_missing_when_lenient(tmp_path):
+    (tmp_path / "c.csv").write_text("a,b\n1,2\nx,3\n4\n5,6\n")
+    expected = [[1, 2], [np.nan, 3], [np.nan, np.nan], [5, 6]]
+    assert np.array_equal(together(tmp_path / "c.csv", lenient=True), expected, equal_nan=True)
+    plan = dp.MeanPlan(n=4, epsilon=1, bound=dp.L2Ball(1.0), grid=2, invalid="center")
+    assert plan.summarize(tmp_path / "c.csv").count == 4
+
+
+def test_the_careful_reader_goes_on_where_the_quick_one_stopped(rng, tmp_path, monkeypatch):
+    monkeypatch.setattr(readers, "BATCH_BYTES", 1 << 14)
+    values = rng.normal(size=(3000, 4))
+    pd.DataFrame(values).to_csv(tmp_path / "c.csv", index=False)
+    lines = (tmp_path / "c.csv").read_text().splitlines()
+    lines[2501] = "1,2,three,4"
+    (tmp_path / "c.csv").write_text("\n".join(lines))
+    got = together(tmp_path / "c.csv", lenient=True)
+    values[2500] = [1, 2, np.nan, 4]
+    assert got == pytest.approx(values, nan_ok=True)
+    with pytest.raises(dp.RecordError, match=r"row 2500 .*column '2'"):
+        together(tmp_path / "c.csv")
+
+
+def test_integers_booleans_and_floats_are_numbers():
+    table = pa.table({"a": pa.array([1, 2], pa.int8()), "b": [True, False], "c": pa.array([1.5, None], pa.float32())})
+    assert np.array_equal(together(table), [[1, 1, 1.5], [2, 0, np.nan]], equal_nan=True)
+    assert together(np.ones((2, 3), dtype=np.float32)).dtype == float
+
+
+def test_hints():
+    assert readers.size_hint(np.ones((5, 2))) == 5
+    assert readers.size_hint("x.csv") is None
+    assert readers.width(np.ones((5, 2))) == 2

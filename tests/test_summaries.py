@@ -1,0 +1,124 @@
+"""Exact integers: the same bits in any order, chunking, layout and loop."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from conftest import BOUNDS, GRID, hostile, plan_of
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import dpfda as dp
+from dpfda import exact, fast
+from dpfda.bounds import RADIUS
+
+OPTIONS = [{}, {"standardize": True}, {"fill": 2}, {"standardize": True, "fill": 2}]
+records = st.lists(
+    st.lists(st.floats(allow_nan=True, allow_infinity=True, width=64), min_size=GRID.size, max_size=GRID.size),
+    min_size=1,
+    max_size=6,
+)
+
+
+@settings(max_examples=40)
+@given(
+    parts=st.tuples(records, records, records), bound=st.sampled_from(list(BOUNDS)), options=st.sampled_from(OPTIONS)
+)
+def test_merge_is_associative_and_commutative_to_the_bit(parts, bound, options):
+    plan = plan_of("QR", bound, invalid="center", **options)
+    a, b, c = (plan.summarize(np.array(p)) for p in parts)
+    whole = plan.summarize(np.array([*parts[0], *parts[1], *parts[2]]))
+    assert a.merge(b).merge(c) == a.merge(b.merge(c)) == c.merge(a).merge(b) == whole
+
+
+@pytest.mark.parametrize("options", OPTIONS)
+@pytest.mark.parametrize("bound", BOUNDS)
+def test_encoding_depends_on_nothing_but_the_record(bound, options, rng):
+    plan = plan_of("QR", bound, invalid="center", **options)
+    data = np.vstack([rng.normal(0, 1, (200, GRID.size)), hostile(GRID.size)])
+    whole = plan.problem.encode(data)
+    one_by_one = np.vstack([plan.problem.encode(row[None]) for row in data])
+    assert np.array_equal(whole, one_by_one)
+    assert np.array_equal(plan.problem.encode(np.asfortranarray(data)), whole)
+    assert np.array_equal(plan.problem.encode(np.repeat(data, 2, axis=1)[:, ::2]), whole)
+    assert np.array_equal(plan.problem.total(data), whole.sum(axis=0).astype(np.int64))
+    order = rng.permutation(len(data))
+    assert plan.summarize(data[order]) == plan.summarize(data)
+
+
+@pytest.mark.parametrize("centre", [0.0, 0.37])
+def test_compiled_and_plain_loops_agree_to_the_bit(centre, rng):
+    pytest.importorskip("numba", reason="the fast extra is not installed")
+    problem = plan_of("QR", "L2").problem
+    data = np.vstack(
+        [rng.normal(0, scale, (3000, GRID.size)) for scale in (1e-9, 0.5, 0.9, 3.0)] + [hostile(GRID.size)]
+    )
+    center = np.full(GRID.size, centre)
+    plain = fast.sum_inside(data, center, problem._weights, RADIUS**2, compiled=False)
+    quick = fast.sum_inside(data, center, problem._weights, RADIUS**2, compiled=True)
+    assert np.array_equal(plain[0], quick[0])
+    assert np.array_equal(plain[1], quick[1])
+    assert 0 < plain[1].size < len(data)
+
+
+def test_the_comparison_with_the_limit_is_exact_near_it():
+    """Sums of squares one below, at and one above 2^52, in both loops and in the clip."""
+    rows = []
+    for extra in (-1, 0, 1):
+        row = np.zeros(4)
+        row[:2] = 2.0**26, np.sqrt(abs(extra)) if extra > 0 else 0.0
+        if extra < 0:
+            row[0] -= 1
+        rows.append(row)
+    rows = np.array(rows)
+    loops = [False, True] if fast.numba is not None else [False]
+    for compiled in loops:
+        outside = fast.sum_inside(rows, np.zeros(4), np.ones(4), 2.0**52, compiled=compiled)[1]
+        assert outside.tolist() == [2]
+    clipped = dp.L2Ball(1.0).clip(rows)
+    assert np.array_equal(clipped[:2], rows[:2])
+    assert sum(int(x) ** 2 for x in clipped[2]) <= 2**52
+
+
+@given(
+    st.lists(st.integers(-(2**52), 2**52), min_size=6, max_size=6),
+    st.lists(st.integers(-(2**63), 2**63 - 1), min_size=3, max_size=3),
+)
+def test_wide_products_are_exact(matrix, vector):
+    rows = np.array(matrix).reshape(2, 3)
+    expected = [sum(int(a) * b for a, b in zip(row, vector, strict=True)) for row in rows]
+    assert exact.product(rows, np.array(vector)) == expected
+
+
+def test_wide_products_over_many_columns(rng):
+    matrix = rng.integers(-(2**52), 2**52, (2, 40_000))
+    vector = rng.integers(-(2**62), 2**62, 40_000)
+    expected = [sum(int(a) * int(b) for a, b in zip(row, vector, strict=True)) for row in matrix]
+    assert exact.product(matrix, vector) == expected
+
+
+def test_the_statistic_is_the_filtered_mean(rng):
+    data = rng.normal(0, 0.1, (40, GRID.size))
+    plan = plan_of("QR-fixed", "L2")
+    coefficients = plan.basis.coefficients(data.mean(axis=0))
+    assert plan.statistic(plan.summarize(data)) == pytest.approx(plan.filter * coefficients, abs=1e-8)
+    private = plan_of("QR-fixed", "L2-centred", neighbors="add-remove", n=30)
+    statistic = private.statistic(private.summarize(data))
+    centred = private.basis.coefficients((data - private.problem.center).sum(axis=0)) / 30
+    assert statistic[:-1] == pytest.approx(private.filter[:-1] * centred, abs=1e-8)
+    assert statistic[-1] == pytest.approx(40 / 30)
+
+
+def test_summaries_keep_their_secrets(rng):
+    summary = plan_of().summarize(rng.normal(size=(40, GRID.size)))
+    assert "40" not in repr(summary).replace(summary.key[:12], "")
+    assert "confidential" in repr(summary)
+    other = plan_of(bound="L1").summarize(rng.normal(size=(40, GRID.size)))
+    with pytest.raises(dp.PlanMismatch, match="different plans"):
+        summary.merge(other)
+
+
+def test_progress_is_reported(rng):
+    seen = []
+    plan_of().summarize(rng.normal(size=(40, GRID.size)), progress=lambda done, total: seen.append((done, total)))
+    assert seen == [(40, 40)]
