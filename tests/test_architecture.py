@@ -18,7 +18,7 @@ ROOMS = [
     "basis",
     "protocol",
     "exact",
-    "fast",
+    "lattice",
     "kernels",
     "reach",
     "bounds",
@@ -29,6 +29,7 @@ ROOMS = [
     "postprocess",
     "words",
     "plots",
+    "delimited",
     "readers",
     "summaries",
     "ledger",
@@ -39,14 +40,14 @@ ROOMS = [
     "cli",
     "__main__",
 ]
-PUBLIC = ROOMS[: ROOMS.index("readers")]
+PUBLIC = ROOMS[: ROOMS.index("delimited")]
 #: Where a third-party package may be imported; everything else may use numpy and scipy only.
 SPECIAL = {
     "opendp": {"noise"},
     "flint": {"noise"},
     "secrets": {"noise"},
-    "numba": {"fast"},
-    "pyarrow": {"readers"},
+    "numba": {"lattice"},
+    "pyarrow": {"readers", "delimited"},
     "matplotlib": {"plots"},
     "typer": {"cli"},
     "rich": {"cli"},

@@ -89,7 +89,7 @@ def test_text_in_a_numeric_column(ledger, tmp_path, curves):
     assert "secret" not in message
     refused(dp.RecordError, "column name", ledger, pd.DataFrame({"name": ["x", "y"], "v": [1.0, 2.0]}))
     refused(dp.RecordError, "column name", ledger, pa.table({"name": ["x", "y"], "v": [1.0, 2.0]}))
-    refused(dp.RecordError, "must be numbers", ledger, np.array([["a", "b"], ["c", "d"]]))
+    refused(dp.RecordError, "rows of numbers", ledger, np.array([["a", "b"], ["c", "d"]]))
 
 
 def test_empty_and_tiny_data(ledger, tmp_path):

@@ -98,7 +98,7 @@ def test_spellings(folder):
     run(
         "mean curves.csv --epsilon 1/2 --radius 3 --norm l1 --kernel cosine-matern:1.5:0.1 --grid 0:1:12:midpoints "
         "--method qr:psi=0.01,noise=kernel --neighbors add-remove --n 200 --invalid center --standardize --fill 2 "
-        "--columns h* --shrink bayes --quiet --axis 'hour (h)' --center 0.2"
+        "--columns h* --header --shrink bayes --quiet --axis 'hour (h)' --center 0.2"
     )
     run("mean curves.csv --epsilon 1 --radius 1 --kernel gaussian:0.2 --columns h1,h2,h3 --method frl:components=2")
     run("mean curves.csv --epsilon 1 --radius 1 --kernel exponential:0.2 --grid 0:1:12:equal --quiet")

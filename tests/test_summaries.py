@@ -9,8 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import dpfda as dp
-from dpfda import exact, fast
-from dpfda.bounds import RADIUS
+from dpfda import exact, lattice
 
 OPTIONS = [{}, {"standardize": True}, {"fill": 2}, {"standardize": True, "fill": 2}]
 records = st.lists(
@@ -54,30 +53,40 @@ def test_compiled_and_plain_loops_agree_to_the_bit(centre, rng):
         [rng.normal(0, scale, (3000, GRID.size)) for scale in (1e-9, 0.5, 0.9, 3.0)] + [hostile(GRID.size)]
     )
     center = np.full(GRID.size, centre)
-    plain = fast.sum_inside(data, center, problem._weights, RADIUS**2, compiled=False)
-    quick = fast.sum_inside(data, center, problem._weights, RADIUS**2, compiled=True)
+    plain = lattice.sum_clipped(data, center, problem._weights, compiled=False)
+    quick = lattice.sum_clipped(data, center, problem._weights, compiled=True)
     assert np.array_equal(plain[0], quick[0])
     assert np.array_equal(plain[1], quick[1])
     assert 0 < plain[1].size < len(data)
 
 
-def test_the_comparison_with_the_limit_is_exact_near_it():
-    """Sums of squares one below, at and one above 2^52, in both loops and in the clip."""
-    rows = []
-    for extra in (-1, 0, 1):
-        row = np.zeros(4)
-        row[:2] = 2.0**26, np.sqrt(abs(extra)) if extra > 0 else 0.0
-        if extra < 0:
-            row[0] -= 1
-        rows.append(row)
-    rows = np.array(rows)
-    loops = [False, True] if fast.numba is not None else [False]
-    for compiled in loops:
-        outside = fast.sum_inside(rows, np.zeros(4), np.ones(4), 2.0**52, compiled=compiled)[1]
-        assert outside.tolist() == [2]
+def test_comparisons_near_the_limits_are_exact():
+    """Sums of squares around 2^52 (inside or not) and 2^53 (near or far), in both loops and in the clip."""
+    radius = 2.0**26
+    rows = np.array(
+        [
+            [radius - 1, 0, 0, 0],
+            [radius, 0, 0, 0],
+            [radius, 1, 0, 0],
+            [radius, radius - 1, 0, 0],
+            [radius, radius, 0, 0],
+            [radius, radius, 1, 1],
+            [radius + 7, radius, 1e9, 1e300],
+            [1e150, -1e150, 3, 0],
+        ]
+    )
     clipped = dp.L2Ball(1.0).clip(rows)
     assert np.array_equal(clipped[:2], rows[:2])
-    assert sum(int(x) ** 2 for x in clipped[2]) <= 2**52
+    assert not np.array_equal(clipped[2], rows[2])
+    assert all(sum(int(x) ** 2 for x in row) <= 2**52 for row in clipped)
+    finite = rows[[0, 1, 2, 3, 4, 5, 7]]
+    for compiled in [False, True] if lattice.numba is not None else [False]:
+        for row in finite:  # one at a time, and in another order of coordinates
+            for order in ([0, 1, 2, 3], [3, 2, 1, 0], [2, 0, 3, 1]):
+                totals, unusual = lattice.sum_clipped(row[None, order], np.zeros(4), np.ones(4), compiled)
+                assert np.array_equal(totals, dp.L2Ball(1.0).clip(row[None])[0, order])
+                assert unusual.size == 0
+        assert lattice.sum_clipped(rows, np.zeros(4), np.ones(4), compiled)[1].tolist() == [6]
 
 
 @given(
@@ -122,3 +131,11 @@ def test_progress_is_reported(rng):
     seen = []
     plan_of().summarize(rng.normal(size=(40, GRID.size)), progress=lambda done, total: seen.append((done, total)))
     assert seen == [(40, 40)]
+
+
+def test_progress_keeps_a_private_count(rng):
+    seen = []
+    plan_of(neighbors="add-remove").summarize(
+        rng.normal(size=(40, GRID.size)), progress=lambda *count: seen.append(count)
+    )
+    assert seen == []

@@ -37,6 +37,7 @@ def mean(
     ledger: Ledger | str | os.PathLike[str] | None = None,
     n: int | None = None,
     columns: readers.Columns = None,
+    header: bool | None = None,
     standardize: bool = False,
     fill: int | None = None,
     query: str = "mean",
@@ -60,7 +61,7 @@ def mean(
             "Pass n=<a round number you would publish>.",
         )
     if grid is None:
-        grid = _grid_of(curves, columns)
+        grid = _grid_of(curves, columns, header)
 
     facts: dict[str, Any] = {
         "epsilon": epsilon,
@@ -76,17 +77,17 @@ def mean(
     plan = MeanPlan(n=PLACEHOLDER if n is None else n, **facts)
     book = exit.open_ledger(ledger)
     exit.check_budget(book, plan)
-    summary = plan.summarize(curves, columns=columns, progress=progress)
+    summary = plan.summarize(curves, columns=columns, header=header, progress=progress)
     if n is None:
         plan = MeanPlan(n=summary.count, **facts)
     return exit.execute(plan, summary, book, query)
 
 
-def _grid_of(curves: Any, columns: readers.Columns) -> Grid:
+def _grid_of(curves: Any, columns: readers.Columns, header: bool | None) -> Grid:
     points = getattr(curves, "grid_points", None)
     if points is not None and hasattr(curves, "data_matrix"):
         return Grid(np.asarray(points[0], dtype=float))
-    return Grid.uniform(0, 1, readers.width(curves, columns))
+    return Grid.uniform(0, 1, readers.Source(curves, columns, header).values_per_curve())
 
 
 def compare(

@@ -1,8 +1,8 @@
 """Orthonormal functions on a grid: the coordinates in which curves are released.
 
-Every basis satisfies ``Phi' Q Phi = I`` in its grid's inner product and asserts it when
-built; :attr:`Eigenbasis.excess` bounds what floating point leaves over, and sensitivities
-carry that factor (MATH 0). Coefficients go in, functions come out, on the grid or anywhere.
+Every basis satisfies ``Phi' Q Phi = I`` in its grid's inner product. :attr:`Eigenbasis.excess`
+measures and asserts it before any plan can use the basis; it bounds what floating point leaves
+over, and sensitivities carry that factor (MATH 0). Coefficients go in, functions come out, on the grid or anywhere.
 """
 
 from __future__ import annotations
@@ -66,15 +66,14 @@ class Eigenbasis:
         """
         gram = np.abs(self.vectors.T @ self.vectors - np.eye(self.size))
         rounding = self.size * (self.grid.size + 2) * 2.0**-52
-        return float(gram.sum(axis=1).max()) + rounding
-
-    def _assert_orthonormal(self) -> None:
-        if not self.excess < ORTHONORMAL:
+        excess = float(gram.sum(axis=1).max()) + rounding
+        if not excess < ORTHONORMAL:
             raise ParameterError(
                 "basis functions must be orthonormal on the grid",
-                f"a Gram matrix off by {self.excess:.1e}",
+                f"a Gram matrix off by {excess:.1e}",
                 "Use fewer functions or another grid.",
             )
+        return excess
 
     def _points(self, t: ArrayLike) -> np.ndarray:
         points = np.atleast_1d(np.asarray(t, dtype=float))
@@ -113,7 +112,7 @@ class NystromBasis(Eigenbasis):
         functions = vectors[:, : self.eigenvalues.size] / root[:, None]
         self.functions = functions * _signs(functions)
         self.functions.setflags(write=False)
-        self._assert_orthonormal()
+        self.excess  # noqa: B018  (asserts orthonormality)
 
     def evaluate(self, t: ArrayLike, derivative: int = 0) -> np.ndarray:
         points = self._points(t)
@@ -152,7 +151,7 @@ class CosineBasis(Eigenbasis):
             raw = np.sqrt(grid.weights)[:, None] * self._cosines(grid.points, 0)
             upper = scipy.linalg.qr(raw, mode="r")[0][: self.size]
             self.mix = scipy.linalg.solve_triangular(upper * np.sign(np.diag(upper))[:, None], np.eye(self.size))
-            self._assert_orthonormal()
+            self.excess  # noqa: B018  (asserts orthonormality)
 
     def _cosines(self, points: np.ndarray, derivative: int) -> np.ndarray:
         _first_only(derivative)
@@ -165,12 +164,6 @@ class CosineBasis(Eigenbasis):
     @cached_property
     def functions(self) -> np.ndarray:
         return self.evaluate(self.grid.points)
-
-    @cached_property
-    def excess(self) -> float:
-        if self.mix is None and self.size > 512:  # orthonormality is a theorem here; bound the rounding only
-            return 4 * self.size * self.grid.size * 2.0**-52
-        return super().excess
 
     def evaluate(self, t: ArrayLike, derivative: int = 0) -> np.ndarray:
         raw = self._cosines(self._points(t), derivative)

@@ -1,7 +1,7 @@
 """Public bounds on one record: the reason a single person cannot move the answer far.
 
 Every record is clipped to a public convex body about a public centre before it is added up.
-On the lattice of encoded records each body is a ball of radius :data:`RADIUS` in one of three
+On the lattice of encoded records each body is a ball of one and the same radius in one of three
 norms, so clipping is decided in exact integers, and no order of summation can change it
 (derivations: integer clip). What two records of a body can differ by is its *reach*.
 """
@@ -15,13 +15,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .codec import Fact, frozen_array
-from .errors import ParameterError
+from .errors import ParameterError, shown
+from .lattice import RADIUS, SHRUNK, clip_euclidean
 from .protocol import Reach
 from .reach import BoxReach, EuclideanReach, ManhattanReach
-
-#: Lattice radius of a body. Squares of encoded values sum to at most 2^52 inside it, so every
-#: partial sum of an inside record is an exact float, and an outside one stays outside.
-RADIUS = 2.0**26
 
 
 class Bound(Fact):
@@ -84,32 +81,18 @@ class Bound(Fact):
         return np.broadcast_to(center, (size,)).astype(float)
 
 
-def _clip_euclidean(lattice: np.ndarray) -> np.ndarray:
-    inside = np.clip(lattice, -RADIUS, RADIUS)
-    squares = inside * inside
-    # Two exact limbs: each sums to below 2^53 for up to 2^26 coordinates, in any order.
-    high = np.floor(squares * 2.0**-26)
-    low = squares - high * 2.0**26
-    energy = high.sum(axis=1) * 2.0**26 + low.sum(axis=1)
-    outside = energy > RADIUS**2
-    # Shrinking by 2^-48 more than needed covers the rounding of this factor and of the product.
-    factor = (RADIUS * (1 - 2.0**-48)) / np.sqrt(energy[outside])
-    inside[outside] = np.trunc(inside[outside] * factor[:, None])
-    return inside
-
-
 def _radius(value: float, name: str = "radius") -> float:
     cure = f"Pass a public {name} that you can defend without looking at the data."
     if isinstance(value, bool) or not isinstance(value, int | float | np.number):
-        raise ParameterError(f"{name} must be a positive finite number", repr(value)[:60], cure)
-    if not 1e-150 < float(value) < 1e150:
-        raise ParameterError(f"{name} must be a positive finite number", value, cure)
+        raise ParameterError(f"{name} must be a positive finite number (1e-60 to 1e60)", shown(value), cure)
+    if not 1e-60 < float(value) < 1e60:
+        raise ParameterError(f"{name} must be a positive finite number (1e-60 to 1e60)", value, cure)
     return float(value)
 
 
 def _lengths(values: ArrayLike, name: str) -> np.ndarray:
     lengths = np.atleast_1d(frozen_array(values))
-    if lengths.ndim != 1 or not lengths.size or not ((lengths > 1e-150) & (lengths < 1e150)).all():
+    if lengths.ndim != 1 or not lengths.size or not ((lengths > 1e-60) & (lengths < 1e60)).all():
         raise ParameterError(
             f"{name} must be positive finite numbers, one per coefficient",
             f"shape {lengths.shape}",
@@ -130,7 +113,7 @@ class L2Ball(Bound):
     center: np.ndarray | None = None
     norm: ClassVar[str] = "L2 norm"
     on_grid: ClassVar[bool] = True
-    clip = staticmethod(_clip_euclidean)
+    clip = staticmethod(clip_euclidean)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "radius", _radius(self.radius))
@@ -162,7 +145,7 @@ class Ellipsoid(Bound):
     axes: np.ndarray
     center: np.ndarray | None = None
     norm: ClassVar[str] = "ellipsoid norm of the coefficients"
-    clip = staticmethod(_clip_euclidean)
+    clip = staticmethod(clip_euclidean)
     widening = staticmethod(L2Ball.widening)
 
     def __post_init__(self) -> None:
@@ -205,7 +188,7 @@ class L1Ball(Bound):
         inside = np.clip(lattice, -RADIUS, RADIUS)
         total = np.abs(inside).sum(axis=1)  # integers below 2^53 up to 2^27 coordinates: exact in any order
         outside = total > RADIUS
-        factor = (RADIUS * (1 - 2.0**-48)) / total[outside]
+        factor = SHRUNK / total[outside]
         inside[outside] = np.trunc(inside[outside] * factor[:, None])
         return inside
 

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .errors import ParameterError
+from .errors import ParameterError, shown
 from .grid import Grid
 from .kernels import Gaussian, Matern
 
@@ -35,9 +35,9 @@ def scenario(name: str, n: int, rng: np.random.Generator, error: str = "uniform"
     (10, 101)
     """
     if name not in RADII:
-        raise ParameterError(f"scenario must be one of {', '.join(RADII)}", repr(name)[:40], "Pass 'S-1'.")
+        raise ParameterError(f"scenario must be one of {', '.join(RADII)}", shown(name), "Pass 'S-1'.")
     if error not in ERRORS:
-        raise ParameterError(f"error must be one of {', '.join(ERRORS)}", repr(error)[:40], "Pass 'uniform'.")
+        raise ParameterError(f"error must be one of {', '.join(ERRORS)}", shown(error), "Pass 'uniform'.")
     grid = Grid.uniform(0, 1, size)
     mean = _mean(name, grid, rng)
     return Sample(mean + _errors(error, n, grid, rng), mean, grid)

@@ -7,6 +7,13 @@ so that a log file or a support ticket carries no private value.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from fractions import Fraction
+
+
+def shown(value: object) -> str:
+    """A public argument for a message: short, and only the type of anything that could hold data."""
+    harmless = bool | int | float | str | tuple | Fraction
+    return repr(value)[:60] if value is None or isinstance(value, harmless) else type(value).__name__
 
 
 class DpfdaError(Exception):
@@ -22,7 +29,7 @@ class ParameterError(DpfdaError, ValueError):
     """
 
     def __init__(self, rule: str, given: object, cure: str):
-        super().__init__(f"{rule}, got {given}. {cure}")
+        super().__init__(f"{rule}, got {given if isinstance(given, str) else shown(given)}. {cure}")
         self.rule, self.given, self.cure = rule, given, cure
 
 

@@ -83,9 +83,9 @@ class Grid(Fact):
 
     @staticmethod
     def _checked(weights: np.ndarray, points: np.ndarray) -> np.ndarray:
-        if weights.shape != points.shape or not np.isfinite(weights).all() or not (weights > 0).all():
+        if weights.shape != points.shape or not ((weights > 1e-60) & (weights < 1e60)).all():
             raise ParameterError(
-                "weights must be positive and finite, one per point",
+                "weights must be positive and finite (1e-60 to 1e60), one per point",
                 f"shape {weights.shape}",
                 f"Pass {points.size} positive numbers.",
             )
@@ -129,13 +129,11 @@ class Grid(Fact):
     @cached_property
     def is_midpoints(self) -> bool:
         """Whether sampled cosines are exactly orthonormal here (MATH 0)."""
-        cells = np.arange(self.size) + 0.5
-        centres = self.span[0] + cells * (self.length / self.size)
-        tolerance = 1e-12 * self.length
-        return (
-            float(np.abs(self.points - centres).max()) < tolerance
-            and float(np.abs(self.weights - self.length / self.size).max()) < tolerance
-        )
+        cell = self.length / self.size
+        centres = (np.arange(self.size) + 0.5) * cell
+        # Relative to the start: far from zero the points themselves are rounded, and must not pass.
+        shifts = np.abs((self.points - self.span[0]) - centres)
+        return float(shifts.max()) < 1e-12 * self.length and float(np.abs(self.weights - cell).max()) < 1e-12 * cell
 
     @property
     def rule(self) -> str:

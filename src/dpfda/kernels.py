@@ -18,7 +18,7 @@ from scipy.special import gamma, kv
 
 from .basis import NEGLIGIBLE, CosineBasis, Eigenbasis, NystromBasis, wanted
 from .codec import Fact, frozen_array
-from .errors import ParameterError
+from .errors import ParameterError, shown
 from .grid import Grid, ProductGrid
 
 
@@ -331,6 +331,6 @@ def as_kernel(value: Any) -> Kernel:
         return Custom(value)
     raise ParameterError(
         "kernel must be a dpfda kernel or a function k(s, t)",
-        repr(value)[:60],
+        shown(value),
         "Pass kernel=dp.Matern(nu=1.5, length_scale=0.1).",
     )

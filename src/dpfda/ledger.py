@@ -2,7 +2,8 @@
 
 A charge is written and synced before any noise is drawn, inside one exclusive transaction, so
 processes that share a ledger can never overspend together, and a crash can cost budget but
-never privacy. Entries form a hash chain; a file edited by hand is refused.
+never privacy. Entries form a hash chain, so damage and careless edits are noticed; whoever can
+rewrite the whole file can forge it, and the seal printed in each statement is what would tell.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from .errors import BudgetExceeded, LedgerError, ParameterError
+from .errors import BudgetExceeded, LedgerError, ParameterError, shown
 from .protocol import as_epsilon
 
 FORMAT = "dpfda-ledger-1"
@@ -72,7 +73,7 @@ class Ledger:
         """A new ledger file with a total budget; never overwrites one."""
         budget, small = as_epsilon(epsilon), _as_delta(delta)
         if not isinstance(study, str) or not study.strip():
-            raise ParameterError("a ledger belongs to a named study", repr(study)[:60], "Pass study='load-2026'.")
+            raise ParameterError("a ledger belongs to a named study", shown(study), "Pass study='load-2026'.")
         target = Path(path)
         try:
             os.close(os.open(target, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
@@ -231,7 +232,7 @@ def _as_delta(value: Any) -> Fraction:
     except (ValueError, ZeroDivisionError):
         delta = Fraction(-1)
     if not 0 <= delta < 1:
-        raise ParameterError("delta must be at least 0 and below 1", repr(value)[:60], "Pass delta=0 for pure privacy.")
+        raise ParameterError("delta must be at least 0 and below 1", shown(value), "Pass delta=0 for pure privacy.")
     return delta
 
 

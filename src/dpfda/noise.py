@@ -33,6 +33,8 @@ enable_features("contrib")
 GUARD = 1 + 2.0**-40
 #: Bits between a Laplace scale and its lattice step, and the largest settled integer.
 RESOLUTION, RANGE = 40, 2**60
+#: A statistic as a float is off by at most 2^-52 of its size, a difference of two by 2^-51.
+FLOATS = 50
 
 
 def _upwards(value: Fraction) -> float:
@@ -60,19 +62,29 @@ class Laplace:
     ) -> Laplace:
         """The law with (very nearly) these scales that hides `filter * h` for every `h` in reach.
 
-        All arrays cover the noised coordinates only.
+        All arrays cover the noised coordinates only. Beyond the supremum the sensitivity counts one
+        unit per coordinate for rounding, and what floats can add to a loss computed from them, so
+        that an audit of float statistics stays below epsilon too.
         """
-        fill = float((filter * extent / scales).max())
+        with np.errstate(all="ignore"):
+            fill = float((filter * extent / scales).max(initial=0.0))
+        if not scales.size or not 0 < fill < 2.0**52 or not 0 < float(scales.max()) < math.inf:
+            raise ParameterError(
+                "noise scales must be positive, finite and comparable with the bound",
+                f"{scales.size} of them, at a ratio of {fill:.1e}",
+                "Check the method's parameters, n, epsilon and the bound.",
+            )
         bits = min(RESOLUTION, math.floor(math.log2(RANGE / max(fill, 1.0))))
         steps = scales * 2.0**-bits
         real = reach.support(filter / steps) * GUARD
-        if bits < 8 or steps.size > 2.0**-8 * real:
+        slack = steps.size * (1 + math.ceil(fill * 2.0 ** (bits - FLOATS))) + 1
+        if bits < 8 or not slack <= 2.0**-8 * real:
             raise ParameterError(
                 "the noise must be coarser than the lattice it is drawn on",
                 f"{steps.size} coordinates at epsilon {float(epsilon):g}",
                 "n times epsilon is out of range; use fewer components or a larger epsilon.",
             )
-        return cls(epsilon, steps, math.floor(real) + steps.size)
+        return cls(epsilon, steps, math.floor(real) + slack)
 
     @cached_property
     def _scale(self) -> float:
@@ -115,6 +127,14 @@ class Ball:
     axes: np.ndarray
     diameter: float
     delta: Fraction = Fraction(0)
+
+    @classmethod
+    def calibrated(cls, epsilon: Fraction, reach: Reach, extent: np.ndarray) -> Ball:
+        """Ball noise on the axes that suit the reach best; like Laplace, with room for a float audit."""
+        axes = reach.axes()
+        diameter = reach.radius(axes) * GUARD
+        floats = 2.0**-FLOATS * float(np.sqrt(((extent / axes) ** 2).sum()))
+        return cls(epsilon, axes, diameter + floats)
 
     @property
     def scales(self) -> np.ndarray:

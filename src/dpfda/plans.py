@@ -22,7 +22,7 @@ from . import summaries as data
 from .basis import Eigenbasis
 from .bounds import Bound
 from .codec import Fact
-from .errors import FileError, ParameterError
+from .errors import FileError, ParameterError, shown
 from .grid import Grid
 from .kernels import Kernel, Matern, as_kernel
 from .methods import KNorm, Method, Minimax
@@ -30,7 +30,7 @@ from .methods.base import one_of
 from .postprocess import Band, band_half_width
 from .problems.count import count_part, count_share
 from .problems.mean import MeanProblem
-from .protocol import INVALID, NEIGHBORS, Part, Stage, Summary, as_epsilon
+from .protocol import INVALID, MOST_RECORDS, NEIGHBORS, Part, Stage, Summary, as_epsilon
 
 if TYPE_CHECKING:
     from .ledger import Ledger
@@ -74,7 +74,7 @@ class MeanPlan(Fact):
         if not isinstance(self.bound, Bound):
             raise ParameterError(
                 "bound must be a public bound on one curve",
-                repr(self.bound)[:60],
+                shown(self.bound),
                 "Pass bound=dp.L2Ball(radius): there is no default, and it is never read from data.",
             )
         put("grid", _as_grid(self.grid))
@@ -83,11 +83,12 @@ class MeanPlan(Fact):
         if self.method is not None and not isinstance(self.method, Method):
             raise ParameterError(
                 "method must be a dpfda method",
-                repr(self.method)[:60],
+                shown(self.method),
                 "Pass method=dp.Minimax(), dp.QR(), dp.FRL(), dp.AR() or dp.KNorm().",
             )
         one_of("neighbors", self.neighbors, NEIGHBORS)
         one_of("invalid", self.invalid, INVALID)
+        one_of("standardize", self.standardize, (False, True))
         if self.fill is not None:
             put("fill", _whole("fill", self.fill, 1, "It is the longest gap, in points, that may be interpolated."))
         self.bound.center_on(self.grid.size)
@@ -173,14 +174,16 @@ class MeanPlan(Fact):
         one_of("vary", vary, ("epsilon", "n"))
         one_of("measure", measure, ("risk", "error"))
         if not (isinstance(target, int | float | np.number) and 0 < target < np.inf):
-            raise ParameterError("target must be a positive squared error", repr(target)[:60], "Pass target=0.01.")
+            raise ParameterError("target must be a positive squared error", shown(target), "Pass target=0.01.")
         return _solve(self, float(target), vary, f"expected_{measure}")
 
     # -- carrying it out ------------------------------------------------------------------
 
-    def summarize(self, records: Any, *, columns: Any = None, progress: Any = None) -> Summary:
+    def summarize(
+        self, records: Any, *, columns: Any = None, header: bool | None = None, progress: Any = None
+    ) -> Summary:
         """Clip, encode and add up: exact integers, confidential, mergeable."""
-        return data.summarize(self.problem, records, columns=columns, progress=progress)
+        return data.summarize(self.problem, records, columns=columns, header=header, progress=progress)
 
     def statistic(self, summary: Summary) -> np.ndarray:
         """The numbers right before noise. Confidential: for audits, never for publication."""
@@ -193,6 +196,7 @@ class MeanPlan(Fact):
         ledger: Ledger | str | None = None,
         *,
         columns: Any = None,
+        header: bool | None = None,
         query: str = "mean",
         progress: Any = None,
     ) -> Release:
@@ -201,7 +205,7 @@ class MeanPlan(Fact):
         book = exit.open_ledger(ledger)
         exit.check_budget(book, self)
         if summary is None:
-            summary = self.summarize(records, columns=columns, progress=progress)
+            summary = self.summarize(records, columns=columns, header=header, progress=progress)
         return exit.execute(self, summary, book, query)
 
     # -- as text --------------------------------------------------------------------------
@@ -246,8 +250,8 @@ class MeanPlan(Fact):
 
 def _whole(name: str, value: Any, least: int, why: str) -> int:
     if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
-        raise ParameterError(f"{name} must be a whole number of at least {least}", repr(value)[:60], why)
-    if value >= 2**37:
+        raise ParameterError(f"{name} must be a whole number of at least {least}", shown(value), why)
+    if value > MOST_RECORDS:
         raise ParameterError(
             f"{name} must be below 2^37, or integer totals could overflow", value, "Release several groups instead."
         )
@@ -259,7 +263,7 @@ def _as_grid(grid: Any) -> Grid:
         return Grid.uniform(0, 1, int(grid))
     if not isinstance(grid, Grid):
         raise ParameterError(
-            "grid must be a Grid or a number of points", repr(grid)[:60], "Pass grid=dp.Grid.uniform(0, 1, 48), or 48."
+            "grid must be a Grid or a number of points", shown(grid), "Pass grid=dp.Grid.uniform(0, 1, 48), or 48."
         )
     return grid
 

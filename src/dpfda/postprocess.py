@@ -11,7 +11,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from .errors import ParameterError
+from .errors import ParameterError, shown
 from .noise import simulate
 from .protocol import Stage
 
@@ -55,7 +55,7 @@ class _Simulated:
 
 def check_level(level: float) -> None:
     if not isinstance(level, int | float) or not 0 < level < 1:
-        raise ParameterError("level must lie strictly between 0 and 1", repr(level)[:60], "Pass level=0.95.")
+        raise ParameterError("level must lie strictly between 0 and 1", shown(level), "Pass level=0.95.")
 
 
 def shrink(coefficients: np.ndarray, stage: Stage, method: str = "bayes") -> np.ndarray:
@@ -68,9 +68,7 @@ def shrink(coefficients: np.ndarray, stage: Stage, method: str = "bayes") -> np.
     observed energy``, L the length of the block.
     """
     if method not in SHRINKAGE:
-        raise ParameterError(
-            f"shrinkage must be one of {', '.join(SHRINKAGE)}", repr(method)[:60], "Pass method='bayes'."
-        )
+        raise ParameterError(f"shrinkage must be one of {', '.join(SHRINKAGE)}", shown(method), "Pass method='bayes'.")
     problem = stage.problem
     variance = problem.finish_variance(stage.variance)
     filter = stage.filter[: variance.size]

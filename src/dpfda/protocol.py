@@ -16,11 +16,13 @@ from typing import Any, Protocol
 import numpy as np
 
 from .basis import Eigenbasis
-from .errors import ParameterError, PlanMismatch
+from .errors import ParameterError, PlanMismatch, shown
 from .grid import Grid
 
 NEIGHBORS = ("replace", "add-remove")
 INVALID = ("raise", "center")
+#: Encoded values are at most 2^26 in size, so totals of this many records fit 63 bits.
+MOST_RECORDS = 2**37 - 1
 
 
 class Reach(Protocol):
@@ -114,6 +116,8 @@ class Summary:
                 "These summaries were made with different plans (grid, bound or per-curve options); "
                 "summarise both parts with the same plan."
             )
+        if self.count + other.count > MOST_RECORDS:
+            raise PlanMismatch(f"A summary holds at most {MOST_RECORDS} records. Release several groups instead.")
         return Summary(self.key, self.count + other.count, self.totals + other.totals)
 
     def __eq__(self, other: object) -> bool:
@@ -271,7 +275,7 @@ def as_epsilon(value: Any) -> Fraction:
             raise TypeError
         epsilon = Fraction(repr(float(value)) if isinstance(value, float | np.floating) else str(value))
     except (TypeError, ValueError, OverflowError, ZeroDivisionError):
-        raise ParameterError("epsilon must be positive and finite", repr(value)[:60], cure) from None
+        raise ParameterError("epsilon must be positive and finite", shown(value), cure) from None
     if epsilon <= 0:
         raise ParameterError("epsilon must be positive and finite", value, cure)
     if not Fraction(1, 10**9) <= epsilon <= 10**4:

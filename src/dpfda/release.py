@@ -44,7 +44,7 @@ def execute(plan: Any, summary: Summary, ledger: Ledger | None, query: str) -> R
     stage = plan.stage
     stage.problem.check(summary)
     settled = stage.settle(summary)
-    entry = None
+    entry, study = None, ledger.name if ledger else None
     if ledger is not None:
         entry = ledger.charge(stage.epsilon, delta=stage.delta, plan=plan.digest, query=query)
     noisy = stage.spread([part.law.draw(s) for part, s in zip(stage.parts, settled, strict=True)])
@@ -56,8 +56,9 @@ def execute(plan: Any, summary: Summary, ledger: Ledger | None, query: str) -> R
         raw=coefficients,
         query=query,
         created=datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
-        study=ledger.name if ledger else None,
+        study=study,
         entry=entry.number if entry else None,
+        seal=entry.seal if entry else None,
     )
 
 
@@ -79,6 +80,7 @@ class Release:
     created: str = ""
     study: str | None = None
     entry: int | None = None
+    seal: str | None = None
     steps: tuple[str, ...] = ()
     order: int = field(default=0)
 
@@ -171,6 +173,7 @@ class Release:
             "created": self.created,
             "study": self.study,
             "entry": self.entry,
+            "seal": self.seal,
             "steps": list(self.steps),
             "order": self.order,
             "statement": self.statement,
@@ -243,6 +246,7 @@ def load(path: str | os.PathLike[str]) -> Release:
         created=body["created"],
         study=body["study"],
         entry=body["entry"],
+        seal=body["seal"],
         steps=tuple(body["steps"]),
         order=body["order"],
     )

@@ -29,6 +29,7 @@ def summarize(
     records: Any,
     *,
     columns: readers.Columns = None,
+    header: bool | None = None,
     progress: Callable[[int, int | None], None] | None = None,
 ) -> Summary:
     """Exact totals of all records of a source. Confidential.
@@ -36,8 +37,9 @@ def summarize(
     `progress(done, total)` is called after each batch; `total` is None where the source cannot say.
     """
     summary = empty(problem)
-    hint = readers.size_hint(records) if progress else None
-    for batch in readers.batches(records, columns, lenient=problem.invalid == "center"):
+    source = readers.Source(records, columns, header, problem.invalid == "center", problem.grid.size)
+    hint = source.size_hint() if progress else None
+    for batch in source.batches():
         if batch.shape[1] != problem.grid.size:
             raise RecordError(
                 f"A curve has {batch.shape[1]} values and the plan's grid has {problem.grid.size} points",
@@ -48,7 +50,7 @@ def summarize(
         except RecordError as error:
             raise error.shifted(summary.count) from None
         summary = summary.merge(Summary(problem.key, len(batch), totals))
-        if progress:
+        if progress and not problem.adds:  # a count of records is private there
             progress(summary.count, hint)
     if not summary.count and not problem.adds:
         raise RecordError("The data holds no curves", cure="Check the path and the columns.")

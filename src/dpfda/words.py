@@ -149,7 +149,7 @@ def statement(release: Any) -> str:
     """What was protected and how, to be shown beside a release."""
     plan = release.plan
     charged = (
-        f"Charged to the ledger of study {release.study!r} as entry {release.entry}."
+        f"Charged to the ledger of study {release.study!r} as entry {release.entry}, seal {release.seal[:16]}."
         if release.study
         else "No ledger was charged: whoever made this release keeps account of the budget."
     )

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from scipy.optimize import minimize
 
 import dpfda as dp
-from dpfda.bounds import RADIUS
+from dpfda.lattice import RADIUS
 from dpfda.reach import BoxReach, EuclideanReach, ManhattanReach
 
 lattice_rows = st.lists(st.lists(st.floats(-1e300, 1e300).map(np.rint), min_size=5, max_size=5), min_size=1, max_size=4)

@@ -32,7 +32,10 @@ def guarded(command: Callable[..., None]) -> Callable[..., None]:
             err.print(f"Error: {error}", style="bold red", markup=False)
             raise typer.Exit(3 if isinstance(error, LedgerError) else 1) from None
         except KeyboardInterrupt:
-            err.print("Interrupted before the charge: nothing was released.", style="bold red")
+            err.print(
+                "Interrupted. Nothing more was written; 'dpfda ledger history' tells whether the release was charged.",
+                style="bold red",
+            )
             raise typer.Exit(130) from None
 
     return run

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ..bounds import Bound, L1Ball, L2Ball
-from ..errors import ParameterError
+from ..errors import ParameterError, shown
 from ..grid import Grid
 from ..kernels import Cosine, Exponential, Gaussian, Kernel, Matern
 from ..methods import AR, FRL, QR, KNorm, Method, Minimax
@@ -76,7 +76,7 @@ def parse_method(text: str) -> Method:
         try:
             given[key] = value if "str" in known[key] else int(value) if "int" in known[key] else float(value)
         except ValueError:
-            raise ParameterError(f"{key} must be a number", repr(value)[:60], "Correct it.") from None
+            raise ParameterError(f"{key} must be a number", shown(value), "Correct it.") from None
     return kind(**given)
 
 

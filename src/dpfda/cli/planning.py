@@ -10,7 +10,7 @@ from rich.table import Table
 
 from .. import api, plots, words
 from .. import release as exit
-from ..errors import ParameterError
+from ..errors import ParameterError, shown
 from . import options as opt
 from . import parsing
 from .console import guarded, out
@@ -97,7 +97,7 @@ def compare_command(
     Example: dpfda compare --n 508 --radius 1 --grid 0:1:48 --epsilons "1/2 1 2" --plot compare.png
     """
     if measure not in ("risk", "error"):
-        raise ParameterError("measure must be risk or error", repr(measure)[:40], "Write --measure risk.")
+        raise ParameterError("measure must be risk or error", shown(measure), "Write --measure risk.")
     budgets = epsilons.split()
     if not budgets or not methods.split():
         raise ParameterError("a comparison needs methods and budgets", "none", "Write --epsilons '1/2 1 2'.")

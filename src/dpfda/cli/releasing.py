@@ -14,7 +14,7 @@ import typer
 
 from .. import api, datasets
 from .. import release as exit
-from ..errors import FileError, ParameterError
+from ..errors import FileError, ParameterError, shown
 from ..ledger import Ledger
 from ..postprocess import SHRINKAGE
 from . import options as opt
@@ -39,6 +39,9 @@ def mean_command(
     n: opt.N = None,
     plan: opt.PlanFile = None,
     columns: Annotated[str | None, typer.Option(help="Value columns: a pattern (hh*) or a comma list.")] = None,
+    header: Annotated[
+        bool | None, typer.Option(help="Whether a text file begins with names. Default: look at its first line.")
+    ] = None,
     ledger: Annotated[Path | None, typer.Option(help="Ledger to charge.")] = None,
     study: Annotated[str | None, typer.Option(help="The study the ledger must belong to.")] = None,
     output: Annotated[Path | None, typer.Option("--out", help="Write the release as JSON.")] = None,
@@ -62,7 +65,7 @@ def mean_command(
     book = Ledger(ledger, study) if ledger else None
     with progress_bar(quiet or as_json) as progress:
         if plan is not None:
-            release = opt.read_plan(plan).release(curves, book, columns=chosen, progress=progress)
+            release = opt.read_plan(plan).release(curves, book, columns=chosen, header=header, progress=progress)
         else:
             options = opt.plan_options(
                 epsilon,
@@ -78,7 +81,7 @@ def mean_command(
                 standardize=standardize,
                 fill=fill,
             )
-            release = api.mean(curves, n=n, ledger=book, columns=chosen, progress=progress, **options)
+            release = api.mean(curves, n=n, ledger=book, columns=chosen, header=header, progress=progress, **options)
     if shrink:
         release = release.shrink(shrink)
     written = opt.write_outputs(release, output, csv, plot, statement)
@@ -105,9 +108,7 @@ def mean_command(
 
 def check_shrink(method: str | None) -> None:
     if method is not None and method not in SHRINKAGE:
-        raise ParameterError(
-            f"shrinkage must be one of {', '.join(SHRINKAGE)}", repr(method)[:40], "Write --shrink bayes."
-        )
+        raise ParameterError(f"shrinkage must be one of {', '.join(SHRINKAGE)}", shown(method), "Write --shrink bayes.")
 
 
 @guarded

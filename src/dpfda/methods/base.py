@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from ..codec import Fact
-from ..errors import ParameterError
+from ..errors import ParameterError, shown
 from ..noise import Laplace
 from ..protocol import Part, Problem, Reach
 
@@ -77,10 +77,10 @@ class LaplaceMethod(Method):
         return bias + 2 * float((scales**2).sum())
 
 
-def one_of(name: str, value: Any, allowed: Sequence[str]) -> None:
-    if value not in allowed:
+def one_of(name: str, value: Any, allowed: Sequence[Any]) -> None:
+    if not any(value is a or (isinstance(value, str) and value == a) for a in allowed):
         raise ParameterError(
-            f"{name} must be one of {', '.join(allowed)}", repr(value)[:60], f"Pass {name}={allowed[0]!r}."
+            f"{name} must be one of {', '.join(map(str, allowed))}", shown(value), f"Pass {name}={allowed[0]!r}."
         )
 
 
@@ -90,7 +90,7 @@ def check_components(components: int | None) -> None:
     ):
         raise ParameterError(
             "components must be a whole number from 1",
-            repr(components)[:60],
+            shown(components),
             "Pass components=10, or None to choose from public things.",
         )
 
@@ -101,7 +101,7 @@ def check_positive(name: str, value: float | None, above: float = 0.0) -> None:
     if isinstance(value, bool) or not isinstance(value, int | float | np.number) or not above < value < np.inf:
         raise ParameterError(
             f"{name} must be a finite number above {above:g}",
-            repr(value)[:60],
+            shown(value),
             f"Leave {name}=None to choose from public things.",
         )
 

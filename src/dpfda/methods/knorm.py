@@ -7,7 +7,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from ..noise import GUARD, Ball
+from ..noise import Ball
 from ..protocol import Part, Problem
 from .base import Method, best_count, check_components, within
 
@@ -36,6 +36,5 @@ class KNorm(Method):
 
 
 def _ball(problem: Problem, epsilon: Fraction, count: int) -> Ball:
-    reach = problem.reach.restricted(np.arange(count))
-    axes = reach.axes()
-    return Ball(epsilon, axes, reach.radius(axes) * GUARD)
+    where = np.arange(count)
+    return Ball.calibrated(epsilon, problem.reach.restricted(where), problem.extent[where])

@@ -15,11 +15,12 @@ from functools import cached_property
 
 import numpy as np
 
-from .. import codec, exact, fast
+from .. import codec, exact, lattice
 from ..basis import Eigenbasis
-from ..bounds import RADIUS, Bound
+from ..bounds import Bound
 from ..errors import PlanMismatch, RecordError
 from ..grid import Grid
+from ..lattice import RADIUS
 from ..protocol import Part, Reach, Summary
 from .curves import fill_gaps, standardize
 
@@ -119,19 +120,19 @@ class MeanProblem:
         """One row of integers (held in floats) per record, inside the lattice body. A total function."""
         curves, invalid = self._prepare(batch)
         if not self.bound.on_grid:
-            lattice = self.bound.clip(self._coefficients(curves))
+            encoded = self.bound.clip(self._coefficients(curves))
         else:
-            lattice = self.bound.clip(self._on_lattice(curves))
-        lattice[invalid] = 0.0
-        return lattice
+            encoded = self.bound.clip(self._on_lattice(curves))
+        encoded[invalid] = 0.0
+        return encoded
 
     def total(self, batch: np.ndarray) -> np.ndarray:
         """Sum of :meth:`encode` over a batch; one pass over memory when curves are taken as they are."""
         if not (self.bound.on_grid and self.fill is None and not self.standardize):
             return self.encode(batch).sum(axis=0).astype(np.int64)
-        totals, unusual = fast.sum_inside(batch, self.center, self._weights, RADIUS**2)
-        for start in range(0, unusual.size, fast.ROWS):
-            rows = unusual[start : start + fast.ROWS]
+        totals, unusual = lattice.sum_clipped(batch, self.center, self._weights)
+        for start in range(0, unusual.size, lattice.ROWS):
+            rows = unusual[start : start + lattice.ROWS]
             try:
                 totals += self.encode(batch[rows]).sum(axis=0).astype(np.int64)
             except RecordError as error:
@@ -192,11 +193,21 @@ class MeanProblem:
                 "This summary was made with another plan (grid, bound or per-curve options); "
                 "summarise the records with this plan."
             )
+        self._check_range(summary)
         if not self.adds and summary.count != self.n:
             raise PlanMismatch(
                 f"The plan is for n = {self.n} curves and the data has {summary.count}. "
                 f"Under 'replace' n is public and must match: build the plan with n={summary.count}."
             )
+
+    def _check_range(self, summary: Summary) -> None:
+        """Totals that no records could have made do not pass: summaries may come from elsewhere."""
+        size = self.grid.size if self.bound.on_grid else self.basis.size
+        totals = summary.totals
+        if totals.shape != (size,) or totals.dtype != np.int64 or summary.count < 0:
+            raise PlanMismatch("This summary does not have the plan's shape; summarise the records with this plan.")
+        if (np.abs(totals.astype(float)) > summary.count * RADIUS).any():
+            raise PlanMismatch("This summary holds totals that no clipped records can have; it is damaged.")
 
     def estimate(self, summary: Summary) -> list[Fraction]:
         share = 1 / (Fraction(self._inner_radius) * self.n)

@@ -1,0 +1,172 @@
+"""How fast: noise curves against Gaussian-process samplers, and exact totals against a plain mean.
+
+    python benchmarks/speed.py [--long]
+
+All figures are ratios within one run. Set-up is included in every draw: a fresh kernel each time,
+so that no decomposition is taken from the cache.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gc
+import itertools
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import common
+import numpy as np
+
+import dpfda as dp
+from dpfda import lattice
+
+CURVES = 100
+SIZES = (100, 1000, 10_000, 100_000, 1_000_000)
+ROWS, COLUMNS = 1_000_000, 100
+
+
+def fresh_scale() -> Callable[[], float]:
+    """Length scales that never repeat, so that nothing is cached."""
+    counter = itertools.count()
+    return lambda: 0.1 + 1e-9 * next(counter)
+
+
+def cosine_curves(size: int, scale: Callable[[], float], rng: np.random.Generator) -> Callable[[], Any]:
+    def draw() -> np.ndarray:
+        basis = dp.Cosine(dp.Matern(1.5, scale())).basis(dp.Grid.midpoints(0, 1, size))
+        return dp.noise.process(basis, CURVES, rng)
+
+    return draw
+
+
+def nystrom_curves(size: int, scale: Callable[[], float], rng: np.random.Generator) -> Callable[[], Any]:
+    grid = dp.Grid.uniform(0, 1, size)
+    return lambda: dp.noise.process(dp.Matern(1.5, scale()).basis(grid), CURVES, rng)
+
+
+def peers(size: int, scale: Callable[[], float], rng: np.random.Generator) -> dict[str, Callable[[], Any]]:
+    """Gaussian processes with the same Matern 3/2 covariance, as people draw them today."""
+    t = np.linspace(0, 1, size)
+    found: dict[str, Callable[[], Any]] = {}
+    for method in ("eigh", "cholesky"):
+        def draw(method: str = method) -> np.ndarray:
+            covariance = dp.Matern(1.5, scale())(t, t) + (1e-8 * np.eye(size) if method == "cholesky" else 0)
+            return rng.multivariate_normal(np.zeros(size), covariance, CURVES, method=method, check_valid="ignore")
+
+        found[f"numpy multivariate_normal, {method}"] = draw
+    try:
+        from sklearn.gaussian_process import GaussianProcessRegressor
+        from sklearn.gaussian_process.kernels import Matern
+
+        found["scikit-learn sample_y"] = lambda: GaussianProcessRegressor(Matern(scale(), nu=1.5)).sample_y(
+            t[:, None], CURVES, random_state=0)
+    except ImportError:
+        print("scikit-learn is not installed: its row is left out.")
+    try:
+        from skfda.datasets import make_gaussian_process
+        from skfda.misc.covariances import Matern as FdaMatern
+
+        found["scikit-fda make_gaussian_process"] = lambda: make_gaussian_process(
+            CURVES, n_features=size, cov=FdaMatern(length_scale=scale(), nu=1.5), random_state=0)
+    except ImportError:
+        print("scikit-fda is not installed: its row is left out.")
+    return found
+
+
+def noise_curves(largest_peer: int) -> dict[str, Any]:
+    """Seconds for a hundred curves at each size; peers where a covariance matrix can be decomposed."""
+    rng, scale = np.random.default_rng(0), fresh_scale()
+    seconds: dict[str, dict[int, float]] = {}
+    for size in SIZES:
+        runs: dict[str, Callable[[], Any]] = {
+            "rng.laplace, as many variates": lambda size=size: rng.laplace(size=(CURVES, size)),
+            "dpfda, cosine basis": cosine_curves(size, scale, rng),
+        }
+        if size <= largest_peer:
+            runs |= {"dpfda, Nystrom basis": nystrom_curves(size, scale, rng)} | peers(size, scale, rng)
+        for name, run in runs.items():
+            gc.collect()
+            seconds.setdefault(name, {})[size] = common.best_time(run, seconds=2.0)
+    base = seconds["rng.laplace, as many variates"]
+    ratios = {name: {size: took / base[size] for size, took in row.items()} for name, row in seconds.items()}
+    rows = [[name, *(f"{row[s]:.2f}" if s in row else "-" for s in SIZES)] for name, row in ratios.items()]
+    common.show(f"{CURVES} noise curves, set-up included: time over rng.laplace for as many variates",
+                ["sampler", *(f"K = {s:,}" for s in SIZES)], rows)
+    worst = max(ratios["dpfda, cosine basis"].values())
+    print(f"  cosine basis: at most {worst:.2f} times rng.laplace, wanted at most 1.5: "
+          f"{'reached' if worst <= 1.5 else 'MISSED'}")
+    return {"seconds": seconds, "ratio_to_laplace": ratios, "wanted": 1.5, "worst": worst}
+
+
+def exact_totals() -> dict[str, Any]:
+    """`summarize` of a million curves over `np.mean(axis=0)` of the same array."""
+    curves = np.random.default_rng(0).standard_normal((ROWS, COLUMNS))
+    curves *= 0.8
+    plan = dp.MeanPlan(n=ROWS, epsilon=1, bound=dp.L2Ball(1.0), grid=COLUMNS)
+    loops = {"plain numpy": False} | ({"compiled (extra: fast)": True} if lattice.numba is not None else {})
+    ratios, summaries = {}, []
+    plain = common.best_time(lambda: curves.mean(axis=0), seconds=2.0)
+    chosen = lattice.sum_clipped
+    for name, compiled in loops.items():
+        def loop(*args: Any, compiled: bool = compiled) -> Any:
+            return chosen(*args, compiled=compiled)
+
+        lattice.sum_clipped = loop
+        summaries.append(plan.summarize(curves))
+        ratios[name] = common.best_time(lambda: plan.summarize(curves), seconds=3.0) / plain
+    lattice.sum_clipped = chosen
+    for name, factor in {"half of the curves outside": 1.25, "every curve far outside": 50.0}.items():
+        outside = factor * curves
+        for loop_name, compiled in loops.items():
+            lattice.sum_clipped = lambda *args, compiled=compiled: chosen(*args, compiled=compiled)
+            ratios[f"{loop_name}, {name}"] = common.best_time(lambda: plan.summarize(outside), seconds=2.0) / plain
+    lattice.sum_clipped = chosen
+    same = all(s == summaries[0] for s in summaries)
+    wanted = {"plain numpy": 7.0, "compiled (extra: fast)": 1.2}
+    common.show(f"Exact totals of {ROWS:,} x {COLUMNS} float64 with an L2 bound: time over np.mean(axis=0)",
+                ["loop", "ratio", "wanted"], [[name, r, wanted.get(name, "-")] for name, r in ratios.items()])
+    outside = int((plan.grid.norm(curves) > 1).sum())
+    print(f"  identical bits: {same}; np.mean took {plain * 1e3:.0f} ms; {outside:,} curves were outside the bound")
+    return {"ratio_to_mean": ratios, "wanted": wanted, "mean_seconds": plain, "identical_bits": same,
+            "curves_outside": outside}
+
+
+MEMORY = """
+import re, numpy as np, dpfda as dp
+curves = np.random.default_rng(0).standard_normal(({rows}, {columns})) * 0.8
+plan = dp.MeanPlan(n={rows}, epsilon=1, bound=dp.L2Ball(1.0), grid={columns})
+plan.summarize(curves[:200_000])
+open("/proc/self/clear_refs", "w").write("5")
+peak = lambda: int(re.search(r"VmHWM:\\s+(\\d+)", open("/proc/self/status").read()).group(1)) / 1024
+before = peak()
+plan.summarize(curves)
+print(peak() - before)
+"""
+
+
+def peak_memory() -> float | None:
+    """Megabytes above the input and the imports while a million curves are summarised."""
+    if not Path("/proc/self/clear_refs").exists():
+        return None
+    script = MEMORY.format(rows=ROWS, columns=COLUMNS)
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    megabytes = float(done.stdout)
+    print(f"  peak memory above input and imports: {megabytes:.0f} MB, wanted below 200")
+    return megabytes
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--long", action="store_true", help="peers up to 10,000 points (several minutes)")
+    options = parser.parse_args()
+    totals = exact_totals()
+    memory = peak_memory()
+    curves = noise_curves(10_000 if options.long else 1000)
+    common.save("speed", {"noise_curves": curves, "exact_totals": totals | {"peak_memory_megabytes": memory}})
+
+
+if __name__ == "__main__":
+    main()
