@@ -21,6 +21,7 @@ test: setup
 
 lint: setup
 	$(BIN)/ruff check src tests benchmarks docs
+	$(BIN)/ruff format --check --quiet src tests benchmarks docs
 
 types: setup
 	$(BIN)/mypy

@@ -44,8 +44,14 @@ METHODS: dict[str, Callable[[float], dp.QR | dp.Minimax]] = {
     "QR, tight, matched noise": lambda tau: dp.QR(ETA, papers_psi(tau)),
     "Minimax (guess ~ lambda), matched": lambda tau: dp.Minimax(power=1.0),
 }
-DEFAULTS = {"FRL": dp.FRL(), "AR": dp.AR(), "QR": dp.QR(), "QR, kernel noise": dp.QR(noise="kernel"),
-            "Minimax": dp.Minimax(), "KNorm": dp.KNorm()}
+DEFAULTS = {
+    "FRL": dp.FRL(),
+    "AR": dp.AR(),
+    "QR": dp.QR(),
+    "QR, kernel noise": dp.QR(noise="kernel"),
+    "Minimax": dp.Minimax(),
+    "KNorm": dp.KNorm(),
+}
 
 
 def total_error(plan: dp.MeanPlan, sample: dp.datasets.Sample, rng: np.random.Generator) -> float:
@@ -94,9 +100,17 @@ def scenarios(runs: int) -> dict[str, Any]:
 
 
 def _moments(errors: dict[str, list[list[float]]]) -> dict[str, Any]:
-    return {name: {s: {"mean": float(np.mean(e)), "standard_error": float(np.std(e) / np.sqrt(len(e))),
-                       "sd_between_data_sets": float(np.std(e))} for s, e in zip(SCENARIOS, row, strict=True)}
-            for name, row in errors.items()}
+    return {
+        name: {
+            s: {
+                "mean": float(np.mean(e)),
+                "standard_error": float(np.std(e) / np.sqrt(len(e))),
+                "sd_between_data_sets": float(np.std(e)),
+            }
+            for s, e in zip(SCENARIOS, row, strict=True)
+        }
+        for name, row in errors.items()
+    }
 
 
 def show_scenarios(figures: dict[str, Any]) -> None:
@@ -108,8 +122,11 @@ def show_scenarios(figures: dict[str, Any]) -> None:
         cells = [cell(row[s]) for s in SCENARIOS]
         expected = PUBLISHED.get(name)
         rows.append([name, *cells, " ".join(f"{x:g}" for x in expected) if expected else "about 0.00033"])
-    common.show(f"Total squared error, n = {N}, eps = {EPSILON:g}, tau = the sample's largest norm (for comparison only)",
-                ["method", *SCENARIOS, "derivation page"], rows)
+    common.show(
+        f"Total squared error, n = {N}, eps = {EPSILON:g}, tau = the sample's largest norm (for comparison only)",
+        ["method", *SCENARIOS, "derivation page"],
+        rows,
+    )
     rows = [[name, *(cell(row[s]) for s in SCENARIOS)] for name, row in figures["public_radii"].items()]
     radii = ", ".join(f"{r:g}" for r in dp.datasets.RADII.values())
     common.show(f"The same with public radii {radii} and every parameter at its default", ["method", *SCENARIOS], rows)
@@ -125,21 +142,31 @@ def adelaide(folder: Path) -> dict[str, Any] | None:
         rows = list(csv.reader(file))
     curves = np.array([[float(x) for x in row[2:]] for row in rows[1:]])
     grid = dp.Grid.uniform(0, 1, curves.shape[1])
-    base = dp.MeanPlan(n=len(curves), epsilon=1, bound=dp.L2Ball(1.0), grid=grid, kernel=dp.Matern(1.5, 0.1),
-                       standardize=True)
+    base = dp.MeanPlan(
+        n=len(curves), epsilon=1, bound=dp.L2Ball(1.0), grid=grid, kernel=dp.Matern(1.5, 0.1), standardize=True
+    )
     summary = base.summarize(curves)
     target = np.array([float(x) for x in base.problem.estimate(summary)])
     epsilons = ("1/8", "1/4", "1/2", "1", "2", "4")
-    methods = {"FRL": dp.FRL(), "AR": dp.AR(), "QR": dp.QR(), "QR, kernel noise": dp.QR(noise="kernel"),
-               "QR, paper (eta 1.25)": dp.QR(1.25, 2 * len(curves) ** -1.25, "kernel", "paper"),
-               "Minimax": dp.Minimax(), "KNorm": dp.KNorm()}
+    methods = {
+        "FRL": dp.FRL(),
+        "AR": dp.AR(),
+        "QR": dp.QR(),
+        "QR, kernel noise": dp.QR(noise="kernel"),
+        "QR, paper (eta 1.25)": dp.QR(1.25, 2 * len(curves) ** -1.25, "kernel", "paper"),
+        "Minimax": dp.Minimax(),
+        "KNorm": dp.KNorm(),
+    }
     table = {}
     for name, method in methods.items():
         plans = [replace(base, method=method, epsilon=e) for e in epsilons]
         table[name] = [float(((p.statistic(summary) - target) ** 2).sum()) + p.expected_error for p in plans]
     table["authors' code (not eps-DP)"] = [_authors_on_adelaide(curves, float(_fraction(e))) for e in epsilons]
-    common.show("Adelaide Mondays, standardised, tau = 1: expected squared distance to the sample mean",
-                ["method", *(f"eps {e}" for e in epsilons)], [[name, *row] for name, row in table.items()])
+    common.show(
+        "Adelaide Mondays, standardised, tau = 1: expected squared distance to the sample mean",
+        ["method", *(f"eps {e}" for e in epsilons)],
+        [[name, *row] for name, row in table.items()],
+    )
     wanted = {"KNorm": 0.0085, "QR": 0.0130, "Minimax": 0.017}
     for name, limit in wanted.items():
         value = table[name][epsilons.index("1")]

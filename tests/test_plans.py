@@ -75,7 +75,7 @@ def test_edited_plans_are_refused():
 
 
 def test_expected_errors_are_the_closed_forms():
-    """MATH 3 and 3b, up to the widening of the lattice (below 1e-6)."""
+    """Derivations, matched noise and ball noise, up to the widening of the lattice (below 1e-6)."""
     n, tau, epsilon = 200, 2.0, 0.5
     unit = (2 * tau / (n * epsilon)) ** 2
     plan = lambda method: dp.MeanPlan(n=n, epsilon=epsilon, bound=dp.L2Ball(tau), grid=40, method=method)  # noqa: E731

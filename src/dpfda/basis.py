@@ -2,7 +2,8 @@
 
 Every basis satisfies ``Phi' Q Phi = I`` in its grid's inner product. :attr:`Eigenbasis.excess`
 measures and asserts it before any plan can use the basis; it bounds what floating point leaves
-over, and sensitivities carry that factor (MATH 0). Coefficients go in, functions come out, on the grid or anywhere.
+over, and sensitivities carry that factor (derivations: inner product). Coefficients go in,
+functions come out, on the grid or anywhere.
 """
 
 from __future__ import annotations

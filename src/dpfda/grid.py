@@ -128,7 +128,7 @@ class Grid(Fact):
 
     @cached_property
     def is_midpoints(self) -> bool:
-        """Whether sampled cosines are exactly orthonormal here (MATH 0)."""
+        """Whether sampled cosines are exactly orthonormal here (derivations: inner product)."""
         cell = self.length / self.size
         centres = (np.arange(self.size) + 0.5) * cell
         # Relative to the start: far from zero the points themselves are rounded, and must not pass.

@@ -48,7 +48,7 @@ class Laplace:
     """Independent discrete Laplace noise on lattices whose steps follow the scales.
 
     In lattice units all coordinates share one scale, `sensitivity / epsilon` rounded up, and
-    `sensitivity` counts everything a neighbour can do, rounding included (MATH 10).
+    `sensitivity` counts everything a neighbour can do, rounding included (derivations: lattice of the noise).
     """
 
     epsilon: Fraction
@@ -121,7 +121,7 @@ class Laplace:
 
 @dataclass(frozen=True)
 class Ball:
-    """Noise with density proportional to ``exp(-epsilon ||x / axes||_2 / diameter)`` (MATH 3b)."""
+    """Noise with density proportional to ``exp(-epsilon ||x / axes||_2 / diameter)`` (derivations: ball noise)."""
 
     epsilon: Fraction
     axes: np.ndarray

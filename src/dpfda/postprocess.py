@@ -54,6 +54,7 @@ class _Simulated:
 
 
 def check_level(level: float) -> None:
+    """Refuse a coverage level that is not a probability strictly between 0 and 1."""
     if not isinstance(level, int | float) or not 0 < level < 1:
         raise ParameterError("level must lie strictly between 0 and 1", shown(level), "Pass level=0.95.")
 

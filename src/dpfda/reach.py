@@ -3,7 +3,7 @@
 A reach is a stretched unit ball of the Euclidean, absolute or largest-coordinate norm. Its
 support function is the privacy loss of Laplace noise; the noise of least energy for a filter,
 and the best filter for a guess of the target, follow in closed form or by one bisection
-(derivations: matched noise, minimax filter).
+(derivations: matched noise).
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class _AxisReach:
 
 @dataclass(frozen=True)
 class EuclideanReach(_AxisReach):
-    """Differences inside an ellipsoid (MATH 2 and 3, first two rows)."""
+    """Differences inside an ellipsoid (derivations: bounded records)."""
 
     def support(self, weights: np.ndarray) -> float:
         return float(self.diameter * np.sqrt(((weights * self.lengths) ** 2).sum()))

@@ -1,7 +1,7 @@
 """Privacy-safe selection: parameters from n, epsilon and the kernel, never from data.
 
 Methods with a parameter at None already minimise the exact risk. Here is the paper's own rule
-(PSS), for those who want its rates: MATH 11.
+(PSS), for those who want its rates (derivations: selection).
 """
 
 from __future__ import annotations

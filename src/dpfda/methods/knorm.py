@@ -14,7 +14,7 @@ from .base import Method, best_count, check_components, within
 
 @dataclass(frozen=True, eq=False)
 class KNorm(Method):
-    """The first `components` coefficients with ball noise (MATH 3b).
+    """The first `components` coefficients with ball noise (derivations: ball noise).
 
     >>> KNorm(components=12)
     KNorm(components=12)

@@ -11,7 +11,7 @@ from .base import LaplaceMethod, check_positive
 
 @dataclass(frozen=True, eq=False)
 class Minimax(LaplaceMethod):
-    """Minimise ``sum (1-a_j)^2 m_j`` plus noise energy over all filters (MATH 3).
+    """Minimise ``sum (1-a_j)^2 m_j`` plus noise energy over all filters (derivations: minimax filter).
 
     The guess ``m_j`` is proportional to ``lambda_j^power``; `power` None is the problem's own
     (``1 + 1/beta``), the paper's smoothness assumption on the mean.

@@ -2,7 +2,7 @@
 
 Under `replace` the statistic is the mean of the centred coefficients. Under `add-remove` it is
 their sum over the public guess of n, followed by the count over the same guess, so both
-relations share one scale; the released curve is then their quotient (MATH 2).
+relations share one scale; the released curve is then their quotient (derivations: add-remove).
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ class MeanProblem:
 
     @cached_property
     def guess(self) -> np.ndarray:
-        """``lambda_j^(1 + 1/beta)``, scaled to the square of the body's outer radius (MATH 3)."""
+        """``lambda_j^(1 + 1/beta)``, scaled to the square of the body's outer radius (derivations: minimax filter)."""
         exponent = 1 + 1 / self.decay if self.decay else 1.0
         shape = (self.basis.eigenvalues / self.basis.eigenvalues[0]) ** exponent
         return shape * (self.bound.outer**2 / shape.sum())
@@ -167,9 +167,9 @@ class MeanProblem:
 
     @cached_property
     def _matrix(self) -> np.ndarray:
-        """Integer matrix from rounded curves to coefficients; products stay exact in floats (MATH 10.5).
+        """Integer matrix from rounded curves to coefficients (derivations: exact totals).
 
-        By Cauchy-Schwarz every partial sum is below ``sqrt(K) 2^CURVE_BITS 2^bits < 2^53``.
+        By Cauchy-Schwarz every partial sum is below ``sqrt(K) 2^CURVE_BITS 2^bits < 2^53``: exact in floats.
         """
         bits = 53 - CURVE_BITS - 1 - int(np.ceil(0.5 * np.log2(self.grid.size)))
         return np.rint(self.basis.vectors * 2.0**bits)
