@@ -56,7 +56,8 @@ class Ledger:
     >>> import tempfile, os
     >>> path = os.path.join(tempfile.mkdtemp(), "study.ledger")
     >>> ledger = Ledger.create(path, epsilon=1, study="sleep")
-    >>> for _ in range(10): _ = ledger.charge("0.1", plan="p", query="mean")
+    >>> for _ in range(10):
+    ...     _ = ledger.charge("0.1", plan="p", query="mean")
     >>> ledger.remaining
     Fraction(0, 1)
     """
