@@ -44,7 +44,7 @@ def names() -> str:
             continue
         pages += [f"## dp.{name}", "", *_signature(name, value), _text(value), ""]
         if inspect.isclass(value) and not issubclass(value, Exception):
-            for attribute, member in sorted(vars(value).items()):
+            for attribute, member in sorted(_members(value).items()):
                 member = getattr(member, "__func__", getattr(member, "fget", getattr(member, "func", member)))
                 if not attribute.startswith("_") and inspect.isfunction(member) and member.__doc__:
                     pages += [f"- `{attribute}`: {inspect.getdoc(member).splitlines()[0]}"]
@@ -56,6 +56,15 @@ def names() -> str:
                 pages += [f"- `{name}{inspect.signature(member)}`: {inspect.getdoc(member).splitlines()[0]}"]
         pages += [""]
     return re.sub(r"\n{3,}", "\n\n", "\n".join(pages))
+
+
+def _members(value: type) -> dict[str, object]:
+    """What a class and its bases in this package define."""
+    found: dict[str, object] = {}
+    for owner in reversed(value.__mro__):
+        if owner.__module__.startswith("dpfda"):
+            found |= vars(owner)
+    return found
 
 
 def _text(value: object) -> str:

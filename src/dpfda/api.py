@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from . import readers
-from . import release as exit
+from . import release as exits
 from .bounds import Bound
 from .errors import ParameterError
 from .grid import Grid
@@ -75,12 +75,12 @@ def mean(
         "fill": fill,
     }
     plan = MeanPlan(n=PLACEHOLDER if n is None else n, **facts)
-    book = exit.open_ledger(ledger)
-    exit.check_budget(book, plan)
+    book = exits.open_ledger(ledger)
+    exits.check_budget(book, plan)
     summary = plan.summarize(curves, columns=columns, header=header, progress=progress)
     if n is None:
         plan = MeanPlan(n=summary.count, **facts)
-    return exit.execute(plan, summary, book, query)
+    return exits.execute(plan, summary, book, query)
 
 
 def _grid_of(curves: Any, columns: readers.Columns, header: bool | None) -> Grid:

@@ -208,6 +208,11 @@ class _Pair(Kernel):
     left: Kernel
     right: Kernel
 
+    @property
+    def decay(self) -> float | None:  # type: ignore[override]
+        """That of the rougher one, which dominates in the end."""
+        return min((k.decay for k in (self.left, self.right) if k.decay is not None), default=None)
+
     def on(self, grid: Grid) -> Kernel:
         parts = self.left.on(grid), self.right.on(grid)
         return _tabulate(self, grid) if any(isinstance(p, Tabulated) for p in parts) else self
@@ -217,21 +222,13 @@ class _Pair(Kernel):
 class Sum(_Pair):
     """``left + right``; write ``a + b``."""
 
-    @property
-    def decay(self) -> float | None:  # type: ignore[override]
-        return min((k.decay for k in (self.left, self.right) if k.decay is not None), default=None)
-
     def __call__(self, s: np.ndarray, t: np.ndarray) -> np.ndarray:
         return self.left(s, t) + self.right(s, t)
 
 
 @dataclass(frozen=True, eq=False)
 class Product(_Pair):
-    """``left x right``; write ``a * b``. As rough as its rougher factor."""
-
-    @property
-    def decay(self) -> float | None:  # type: ignore[override]
-        return min((k.decay for k in (self.left, self.right) if k.decay is not None), default=None)
+    """``left x right``; write ``a * b``."""
 
     def __call__(self, s: np.ndarray, t: np.ndarray) -> np.ndarray:
         return self.left(s, t) * self.right(s, t)

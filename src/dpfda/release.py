@@ -10,7 +10,6 @@ from __future__ import annotations
 import json
 import logging
 import os
-import tempfile
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -21,6 +20,7 @@ from numpy.typing import ArrayLike
 
 from . import codec, plots, words
 from .errors import FileError, ParameterError
+from .files import write_whole
 from .ledger import Ledger
 from .postprocess import Band, band_half_width, shrink
 from .protocol import Summary
@@ -237,20 +237,27 @@ def load(path: str | os.PathLike[str]) -> Release:
         raise FileError(f"{Path(path).name!r} has format version {str(version)[:20]}; this program reads {VERSION}.")
     if body.pop("sha256", None) != codec.digest(body):
         raise FileError(f"{Path(path).name!r} does not match its checksum: it was edited or damaged.")
-    plan = codec.revive(body["plan"])
-    release = Release(
-        plan=plan,
-        coefficients=np.array(body["coefficients"], dtype=float),
-        raw=np.array(body["raw"], dtype=float),
-        query=body["query"],
-        created=body["created"],
-        study=body["study"],
-        entry=body["entry"],
-        seal=body["seal"],
-        steps=tuple(body["steps"]),
-        order=body["order"],
-    )
-    return _on_this_machine(release, np.array(body["values"], dtype=float))
+    plan = codec.revive(body.get("plan"))
+    try:
+        release = Release(
+            plan=plan,
+            coefficients=np.array(body["coefficients"], dtype=float),
+            raw=np.array(body["raw"], dtype=float),
+            query=str(body["query"]),
+            created=str(body["created"]),
+            study=body["study"],
+            entry=body["entry"],
+            seal=body["seal"],
+            steps=tuple(map(str, body["steps"])),
+            order=int(body["order"]),
+        )
+        whole = release.coefficients.shape == release.raw.shape == (plan.basis.size,)
+        values = np.array(body["values"], dtype=float)
+    except (KeyError, TypeError, ValueError, AttributeError):
+        whole = False
+    if not whole or values.shape != (plan.grid.size,) or release.order not in (0, 1):
+        raise FileError(f"{Path(path).name!r} does not hold a whole release.")
+    return _on_this_machine(release, values)
 
 
 def _on_this_machine(release: Release, values: np.ndarray) -> Release:
@@ -259,35 +266,6 @@ def _on_this_machine(release: Release, values: np.ndarray) -> Release:
         return release
     about = release.plan.basis.coefficients(values - release.plan.problem.offset)
     return replace(release, coefficients=about, raw=about, steps=(*release.steps, "re-expressed in this basis"))
-
-
-def write_whole(path: str | os.PathLike[str], text: str) -> Path:
-    """All of the text, or no file: written aside, synced, then renamed."""
-    target = Path(path)
-    check_writable(target)
-    handle, aside = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-        os.chmod(aside, 0o644)
-        os.replace(aside, target)
-    except BaseException:
-        Path(aside).unlink(missing_ok=True)
-        raise
-    return target
-
-
-def check_writable(path: str | os.PathLike[str]) -> None:
-    """Raise now, before any charge, if `path` cannot be written later."""
-    target = Path(path)
-    if target.is_dir():
-        raise FileError(f"The output {target.name!r} is a folder. Name a file.")
-    if not target.parent.is_dir():
-        raise FileError(f"The folder of the output {target.name!r} does not exist. Make it first.")
-    if not os.access(target.parent, os.W_OK) or (target.exists() and not os.access(target, os.W_OK)):
-        raise FileError(f"The output {target.name!r} cannot be written here. Choose another folder.")
 
 
 def _plain_cell(text: str) -> str:

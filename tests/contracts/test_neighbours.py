@@ -13,6 +13,9 @@ from conftest import BOUNDS, GRID, METHODS, PAPER, hostile, plan_of
 import dpfda as dp
 
 RELATIONS = ("replace", "add-remove")
+#: How much of epsilon the worst pair must reach. A soft threshold keeps small coefficients from moving at
+#: all, so the linear bound is not attained; with a threshold chosen badly on purpose, even less.
+SHARP = {"AR": 0.9, "AR-kernel": 0.9, "AR-fixed": 0.7}
 
 
 def loss_between(plan: dp.MeanPlan, first: np.ndarray, second: np.ndarray) -> float:
@@ -67,25 +70,13 @@ def test_no_neighbour_exceeds_epsilon_and_the_worst_nearly_reaches_it(method, bo
     pairs += [(r, records[(i + 1) % len(records)]) for i, r in enumerate(records)]
     pairs += [tuple(rng.standard_cauchy((2, GRID.size)) * 10.0 ** rng.integers(-3, 4)) for _ in range(6)]
     losses = [with_neighbours(plan, base, *pair) for pair in pairs]
+    # Thresholds bite unless the mean of the others stands beyond them: put all others into the worst corner.
+    corner = np.tile(curve_from(plan, worst), (plan.n, 1))
+    losses.append(with_neighbours(plan, corner, *pairs[0]))
     epsilon = float(plan.epsilon)
     assert max(losses) <= epsilon
     if method not in PAPER:
-        # AR thresholds a mean of the whole data, which needs the others to stand away from zero.
-        floor = 0.0 if method.startswith("AR") else 0.98
-        assert max(losses) >= floor * epsilon
-
-
-@pytest.mark.parametrize("bound", ["L2", "L1", "Ellipsoid", "Box"])
-def test_soft_thresholding_wastes_at_most_a_tenth(bound):
-    """With every other record at the worst corner the thresholded coordinates move as freely as they can."""
-    plan = plan_of("AR", bound, invalid="center", n=12)
-    worst = worst_direction(plan)
-    base = np.tile(curve_from(plan, worst), (plan.n, 1))
-    attained = with_neighbours(plan, base, curve_from(plan, worst), curve_from(plan, -worst))
-    alive = plan.stage.parts[0]
-    reachable = np.abs(worst[alive.where]) > alive.threshold * plan.n / (plan.n - 2)
-    lost = (2 * np.abs(worst[alive.where]) / plan.n / alive.law.scales)[~reachable].sum()
-    assert 0.9 - lost <= attained <= 1.0
+        assert max(losses) >= SHARP.get(method, 0.98) * epsilon
 
 
 @pytest.mark.parametrize("method", ["QR", "KNorm", "AR"])

@@ -8,8 +8,8 @@ from typing import Annotated, Any
 import numpy as np
 import typer
 
-from .. import plots
-from .. import release as exit
+from .. import files, plots
+from .. import release as exits
 from ..errors import FileError, ParameterError
 from ..plans import MeanPlan
 from . import parsing
@@ -100,7 +100,7 @@ def figures(plan: MeanPlan) -> dict[str, Any]:
 
 
 def write_outputs(
-    release: exit.Release, output: Path | None, csv: Path | None, plot: Path | None, statement: Path | None
+    release: exits.Release, output: Path | None, csv: Path | None, plot: Path | None, statement: Path | None
 ) -> list[str]:
     if output:
         release.save(output)
@@ -109,5 +109,5 @@ def write_outputs(
     if plot:
         plots.save(release.plot(), plot)
     if statement:
-        exit.write_whole(statement, release.statement + "\n")
+        files.write_whole(statement, release.statement + "\n")
     return [str(path) for path in (output, csv, plot, statement) if path]

@@ -8,8 +8,7 @@ from typing import Annotated
 import typer
 from rich.table import Table
 
-from .. import api, plots, words
-from .. import release as exit
+from .. import api, files, plots, words
 from ..errors import ParameterError, shown
 from . import options as opt
 from . import parsing
@@ -60,7 +59,7 @@ def plan_command(
         ),
     )
     if output:
-        exit.write_whole(output, plan.to_json())
+        files.write_whole(output, plan.to_json())
     reach = (
         {}
         if target is None
@@ -108,7 +107,7 @@ def compare_command(
     plans = api.compare(base, [parsing.parse_method(m) for m in methods.split()], budgets)
     risks = {name: [getattr(p, f"expected_{measure}") for p in row] for name, row in plans.items()}
     if plot:
-        exit.check_writable(plot)
+        files.check_writable(plot)
         plots.save(plots.comparison([float(p.epsilon) for p in next(iter(plans.values()))], risks), plot)
     if as_json:
         out.print_json(data={"measure": f"expected_{measure}", "epsilons": budgets, "methods": risks})

@@ -12,8 +12,8 @@ from typing import Annotated
 import numpy as np
 import typer
 
-from .. import api, datasets
-from .. import release as exit
+from .. import api, datasets, files
+from .. import release as exits
 from ..errors import FileError, ParameterError, shown
 from ..ledger import Ledger
 from ..postprocess import SHRINKAGE
@@ -58,7 +58,7 @@ def mean_command(
     """
     chosen = columns.split(",") if columns and "," in columns else columns
     for path in filter(None, (output, csv, plot, statement)):
-        exit.check_writable(path)
+        files.check_writable(path)
     if plot and plot.suffix != ".png":
         raise FileError(f"The picture {plot.name!r} must end in .png.")
     check_shrink(shrink)
@@ -126,9 +126,9 @@ def show_command(
         plan = opt.read_plan(file)
         out.print_json(data=opt.figures(plan)) if as_json else out.print(repr(plan), markup=False)
         return
-    release = exit.load(file)
+    release = exits.load(file)
     for path in filter(None, (plot, csv)):
-        exit.check_writable(path)
+        files.check_writable(path)
     opt.write_outputs(release, None, csv, plot, None)
     if as_json:
         out.print_json(
@@ -172,7 +172,7 @@ def demo_command(
     sample = datasets.load_curves(curves, np.random.default_rng(2024))
     header = ",".join(f"h{i:02d}" for i in range(sample.grid.size))
     rows = "\n".join(",".join(f"{x:.4f}" for x in row) for row in sample.curves)
-    exit.write_whole(folder / "curves.csv", f"{header}\n{rows}\n")
+    files.write_whole(folder / "curves.csv", f"{header}\n{rows}\n")
     book = folder / "study.ledger"
     if not book.exists():
         Ledger.create(book, epsilon=100, study="demo households")

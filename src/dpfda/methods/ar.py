@@ -9,11 +9,11 @@ import numpy as np
 
 from ..errors import ParameterError
 from ..protocol import Part, Problem
-from .base import LaplaceMethod, check_positive
+from .base import Penalized
 
 
 @dataclass(frozen=True, eq=False)
-class AR(LaplaceMethod):
+class AR(Penalized):
     """Soft threshold ``psi / (2 lambda_j^(eta/2))`` on the mean minus the centre.
 
     Coefficients whose threshold reaches their bound are zero for every data set and carry no
@@ -22,16 +22,6 @@ class AR(LaplaceMethod):
     >>> AR(eta=3.0).psi is None
     True
     """
-
-    eta: float | None = None
-    psi: float | None = None
-    noise: str = "matched"
-    sensitivity: str = "tight"
-
-    def __post_init__(self) -> None:
-        check_positive("eta", self.eta, above=1.0)
-        check_positive("psi", self.psi)
-        self._check_options()
 
     def calibrate(self, problem: Problem, epsilon: Fraction) -> tuple[Part, ...]:
         eta = self.eta or 2 * (1 + 2 / (problem.decay or 4.0))

@@ -7,6 +7,7 @@ be computed from public things (filter bias under the public guess, plus noise e
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
@@ -75,6 +76,21 @@ class LaplaceMethod(Method):
         reach = self._reach(problem).restricted(where)
         scales = self._scales(problem, where, reach, filter[where]) / float(epsilon)
         return bias + 2 * float((scales**2).sum())
+
+
+@dataclass(frozen=True, eq=False)
+class Penalized(LaplaceMethod):
+    """A penalty ``psi`` in the kernel's norm of order ``eta``: the paper's QR and AR."""
+
+    eta: float | None = None
+    psi: float | None = None
+    noise: str = "matched"
+    sensitivity: str = "tight"
+
+    def __post_init__(self) -> None:
+        check_positive("eta", self.eta, above=1.0)
+        check_positive("psi", self.psi)
+        self._check_options()
 
 
 def one_of(name: str, value: Any, allowed: Sequence[Any]) -> None:

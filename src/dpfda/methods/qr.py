@@ -8,11 +8,11 @@ from fractions import Fraction
 import numpy as np
 
 from ..protocol import Part, Problem
-from .base import LaplaceMethod, best_scale, check_positive
+from .base import Penalized, best_scale
 
 
 @dataclass(frozen=True, eq=False)
-class QR(LaplaceMethod):
+class QR(Penalized):
     """Shrink coefficient j by ``lambda_j^eta / (lambda_j^eta + psi)``.
 
     `eta` None is ``1 + 2/beta`` for eigenvalues falling like ``j^-beta`` (1.5 otherwise).
@@ -20,16 +20,6 @@ class QR(LaplaceMethod):
     >>> QR(psi=0.001).noise
     'matched'
     """
-
-    eta: float | None = None
-    psi: float | None = None
-    noise: str = "matched"
-    sensitivity: str = "tight"
-
-    def __post_init__(self) -> None:
-        check_positive("eta", self.eta, above=1.0)
-        check_positive("psi", self.psi)
-        self._check_options()
 
     def calibrate(self, problem: Problem, epsilon: Fraction) -> tuple[Part, ...]:
         powers = problem.basis.eigenvalues ** (self.eta or 1 + 2 / (problem.decay or 4.0))

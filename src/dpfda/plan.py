@@ -1,0 +1,209 @@
+"""What every plan can do, once it knows its problem and its parts.
+
+A plan is frozen, comparable, hashable and travels as JSON. It knows its filter, its noise, its
+expected error and its bands, because none of these depends on the data. The data rooms are
+entered only by :meth:`Plan.summarize` and :meth:`Plan.release`.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from fractions import Fraction
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from . import codec, words
+from . import release as exits
+from . import summaries as data
+from .basis import Eigenbasis
+from .codec import Fact
+from .errors import FileError, ParameterError, shown
+from .grid import Grid
+from .methods.base import one_of
+from .postprocess import Band, band_half_width
+from .protocol import Problem, Stage, Summary
+
+if TYPE_CHECKING:
+    from .ledger import Ledger
+    from .release import Release
+
+VERSION = 1
+
+
+class Plan(Fact):
+    """Public facts, and what follows from them. Subclasses add fields, `problem` and `stage`."""
+
+    #: What a release of this plan is called in ledgers and statements.
+    query: ClassVar[str]
+    n: int
+    epsilon: Fraction
+    grid: Grid
+
+    @cached_property
+    def problem(self) -> Problem:
+        """What is estimated, from which records."""
+        raise NotImplementedError  # pragma: no cover
+
+    @cached_property
+    def stage(self) -> Stage:
+        """The problem with its filters and noise laws."""
+        raise NotImplementedError  # pragma: no cover
+
+    @property
+    def basis(self) -> Eigenbasis:
+        return self.problem.basis
+
+    # -- what leaves, and through which noise ---------------------------------------------
+
+    @property
+    def filter(self) -> np.ndarray:
+        """What each coefficient is multiplied by; zero means it stays at the public centre."""
+        return self.stage.filter
+
+    @property
+    def scales(self) -> np.ndarray:
+        """The noise scale of each number that leaves; zero where nothing leaves."""
+        return self.stage.scales
+
+    def loss(self, h: ArrayLike) -> float:
+        """Privacy loss for a difference `h` of two statistics: at most epsilon for neighbours."""
+        return self.stage.loss(np.asarray(h, dtype=float))
+
+    # -- how accurate it will be ----------------------------------------------------------
+
+    @cached_property
+    def _variance(self) -> np.ndarray:
+        return self.problem.finish_variance(self.stage.variance)
+
+    @property
+    def expected_error(self) -> float:
+        """Expected squared L2 error of the noise alone."""
+        return float(self._variance.sum())
+
+    @property
+    def expected_risk(self) -> float:
+        """Noise plus the filter's bias under the public guess of the mean."""
+        return self.expected_error + self.stage.bias(self.problem.guess)
+
+    def pointwise_sd(self, t: ArrayLike | None = None) -> np.ndarray:
+        """Standard deviation of the noise at points `t` (default: the grid)."""
+        functions = self.basis.functions if t is None else self.basis.evaluate(t)
+        return np.sqrt(functions**2 @ self._variance)
+
+    def band(self, level: float = 0.95) -> Band:
+        """Simultaneous noise band about zero, before any data: how wide the released band will be."""
+        width = band_half_width(self.stage, level, self.basis.functions, self.problem.typical())
+        return Band(self.grid.points, -width, width, level)
+
+    def solve(self, target: float, vary: str = "epsilon", measure: str = "risk") -> float | int:
+        """The smallest epsilon (or n) from which on the expected `measure` stays at or below `target`.
+
+        `measure` is "risk" (noise plus prior bias) or "error" (noise alone). Parameters left to
+        selection are selected again at every step.
+        """
+        one_of("vary", vary, ("epsilon", "n"))
+        one_of("measure", measure, ("risk", "error"))
+        if not (isinstance(target, int | float | np.number) and 0 < target < np.inf):
+            raise ParameterError("target must be a positive squared error", shown(target), "Pass target=0.01.")
+        return _solve(self, float(target), vary, f"expected_{measure}")
+
+    # -- carrying it out ------------------------------------------------------------------
+
+    def summarize(
+        self, records: Any, *, columns: Any = None, header: bool | None = None, progress: Any = None
+    ) -> Summary:
+        """Clip, encode and add up: exact integers, confidential, mergeable."""
+        return data.summarize(self.problem, records, columns=columns, header=header, progress=progress)
+
+    def statistic(self, summary: Summary) -> np.ndarray:
+        """The numbers right before noise. Confidential: for audits, never for publication."""
+        self.problem.check(summary)
+        return self.stage.statistic(summary)
+
+    def release(
+        self,
+        records: Any,
+        ledger: Ledger | str | None = None,
+        *,
+        columns: Any = None,
+        header: bool | None = None,
+        query: str | None = None,
+        progress: Any = None,
+    ) -> Release:
+        """Check, charge, draw, seal. `records` may be data of any kind, or a summary."""
+        summary = records if isinstance(records, Summary) else None
+        book = exits.open_ledger(ledger)
+        exits.check_budget(book, self)
+        if summary is None:
+            summary = self.summarize(records, columns=columns, header=header, progress=progress)
+        return exits.execute(self, summary, book, query or self.query)
+
+    # -- as text --------------------------------------------------------------------------
+
+    @cached_property
+    def digest(self) -> str:
+        """SHA-256 of the plan's public content: what the ledger records."""
+        return codec.digest(codec.plain(self))
+
+    def to_json(self, indent: int | None = 2) -> str:
+        """The whole plan as text, with a version and a checksum, for review and for :meth:`from_json`."""
+        return json.dumps(
+            {"dpfda": "plan", "version": VERSION, "plan": codec.plain(self), "sha256": self.digest},
+            indent=indent,
+            allow_nan=False,
+        )
+
+    @classmethod
+    def from_json(cls, text: str) -> Self:
+        """The plan that :meth:`to_json` wrote; edited or damaged text is refused."""
+        try:
+            content = json.loads(text)
+        except (ValueError, RecursionError):
+            raise FileError("This is not a plan: the text is not JSON.") from None
+        if not isinstance(content, dict) or content.get("dpfda") != "plan" or content.get("version") != VERSION:
+            raise FileError(f"This is not a plan of format version {VERSION}. Write one with plan.to_json().")
+        if codec.digest(content.get("plan")) != content.get("sha256"):
+            raise FileError("The plan does not match its checksum: it was edited or damaged. Build it again.")
+        plan = codec.revive(content["plan"])
+        if not isinstance(plan, cls):
+            raise FileError(f"The file holds no {cls.__name__}.")
+        return plan
+
+    def explain(self) -> str:
+        """What the plan protects, what it costs in accuracy, and what it does not protect, in plain words."""
+        return words.explain(self)
+
+    def __repr__(self) -> str:
+        return words.table(self)
+
+    def _repr_html_(self) -> str:
+        return words.html_table(self)
+
+
+def _solve(plan: Plan, target: float, vary: str, measure: str) -> float | int:
+    def meets(value: float) -> bool:
+        changed: Any = value if vary == "epsilon" else round(value)
+        varied = replace(plan, **{vary: changed})  # type: ignore[type-var]
+        return getattr(varied, measure) <= target
+
+    ladder = np.geomspace(1e-4, 1e4, 65) if vary == "epsilon" else np.geomspace(2, 1e9, 70)
+    rung = len(ladder) - 1
+    while rung >= 0 and meets(float(ladder[rung])):
+        rung -= 1
+    if rung == len(ladder) - 1:
+        raise ParameterError(
+            f"target must be reachable by some {vary} up to {ladder[-1]:g}",
+            target,
+            "The prior bias alone may exceed it: use more components, or measure='error'.",
+        )
+    if rung < 0:
+        return float(ladder[0]) if vary == "epsilon" else 2
+    low, high = float(ladder[rung]), float(ladder[rung + 1])
+    while high / low > 1 + 1e-6 and (vary == "epsilon" or round(high) - round(low) > 1):
+        middle = float(np.sqrt(low * high))
+        low, high = (low, middle) if meets(middle) else (middle, high)
+    return high if vary == "epsilon" else round(high)
