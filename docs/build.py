@@ -91,10 +91,10 @@ def pictures() -> None:
     release = dp.mean(sample.curves, epsilon=1.0, bound=dp.L2Ball(5.0, center=0.5), grid=sample.grid)
     ax = release.plot()
     ax.set_ylabel("kilowatt")
-    plots.save(ax, DOCS / "images" / "mean.png")
+    (DOCS / "images" / "mean.png").write_bytes(plots.png(ax))
     table = dp.compare(dp.MeanPlan(n=508, epsilon=1, bound=dp.L2Ball(1.0), grid=48))
     risks = {name: [plan.expected_risk for plan in row] for name, row in table.items()}
-    plots.save(plots.comparison([0.125, 0.25, 0.5, 1, 2, 4], risks), DOCS / "images" / "compare.png")
+    (DOCS / "images" / "compare.png").write_bytes(plots.png(plots.comparison([0.125, 0.25, 0.5, 1, 2, 4], risks)))
 
 
 if __name__ == "__main__":

@@ -79,7 +79,7 @@ def test_wrong_length(curves, ledger, tmp_path):
     )
     assert "columns=" in message
     (tmp_path / "ragged.csv").write_text("a,b,c\n1,2,3\n1,2\n")
-    refused(dp.RecordError, "2 cells and the file has 3 columns in row 1", ledger, tmp_path / "ragged.csv")
+    refused(dp.RecordError, "2 cells and the first line has 3 in row 1", ledger, tmp_path / "ragged.csv")
     refused(dp.RecordError, "same number|one length", ledger, [[1.0, 2.0], [1.0]], grid=dp.Grid.uniform(0, 1, 2))
 
 
@@ -165,7 +165,7 @@ def test_files(tmp_path, ledger):
     (tmp_path / "c.parquet").write_text("not parquet")
     refused(dp.FileError, "not a readable Parquet", ledger, tmp_path / "c.parquet")
     (tmp_path / "c.csv").write_bytes(b"\xff\xfe\x00\x01")
-    refused(dp.FileError, "not a text file", ledger, tmp_path / "c.csv")
+    refused(dp.FileError, "text in UTF-8", ledger, tmp_path / "c.csv")
 
 
 def test_ledgers(tmp_path, curves, ledger):

@@ -98,14 +98,16 @@ def test_spellings(folder):
     run(
         "mean curves.csv --epsilon 1/2 --radius 3 --norm l1 --kernel cosine-matern:1.5:0.1 --grid 0:1:12:midpoints "
         "--method qr:psi=0.01,noise=kernel --neighbors add-remove --n 200 --invalid center --standardize --fill 2 "
-        "--columns h* --header --shrink bayes --quiet --axis 'hour (h)' --center 0.2"
+        "--columns h* --header --shrink bayes --quiet --out a.json --axis 'hour (h)' --center 0.2"
     )
-    run("mean curves.csv --epsilon 1 --radius 1 --kernel gaussian:0.2 --columns h1,h2,h3 --method frl:components=2")
-    run("mean curves.csv --epsilon 1 --radius 1 --kernel exponential:0.2 --grid 0:1:12:equal --quiet")
+    run("mean curves.csv --epsilon 1 --radius 1 --kernel gaussian:1 --columns h1,h2 --method frl --out b.json")
+    run("mean curves.csv --epsilon 1 --radius 1 --kernel exponential:0.2 --grid 0:1:12:equal --quiet --out c.json")
     assert run("--version").output.startswith("dpfda ")
     assert (
         "released mean"
-        in runner.invoke(app, ["--verbose", "mean", "curves.csv", "--epsilon", "1", "--radius", "1"]).stderr
+        in runner.invoke(
+            app, ["--verbose", "mean", "curves.csv", "--epsilon", "1", "--radius", "1", "--out", "d.json"]
+        ).stderr
     )
 
 
@@ -127,11 +129,11 @@ def test_spellings(folder):
         (f"plan {PLAN} --method qr:psi=x", "psi must be a number"),
         (f"plan {PLAN} --norm l3", "norm must be one of"),
         (f"plan {PLAN} --out no/plan.json", "does not exist"),
-        ("mean none.csv --epsilon 1 --radius 1", "no file 'none.csv'"),
+        ("mean none.csv --epsilon 1 --radius 1 --json", "no file 'none.csv'"),
         ("mean curves.csv --epsilon 1 --radius 1 --out no/mean.json", "does not exist"),
         ("mean curves.csv --epsilon 1 --radius 1 --plot mean.gif", "must end in .png"),
-        ("mean curves.csv --epsilon 1 --radius 1 --shrink lasso", "shrinkage must be"),
-        ("mean curves.csv --plan none.json", "cannot be read"),
+        ("mean curves.csv --epsilon 1 --radius 1 --json --shrink lasso", "shrinkage must be"),
+        ("mean curves.csv --plan none.json --json", "cannot be read"),
         ("show none.json", "cannot be read"),
         ("show curves.csv", "not JSON"),
         ("compare --n 9 --radius 1 --grid 0:1:9 --measure x", "measure must be"),
@@ -149,8 +151,8 @@ def test_an_unwritable_output_is_found_before_the_charge(folder):
     run("ledger create study.ledger --epsilon 1 --study s")
     run("mean curves.csv --epsilon 1 --radius 1 --ledger study.ledger --plot no/mean.png", code=1)
     assert dp.Ledger("study.ledger").spent == 0
-    run("mean curves.csv --epsilon 1 --radius 1 --ledger study.ledger --study other", code=3)
-    run("mean curves.csv --epsilon 1 --radius 1 --ledger none.ledger", code=3)
+    run("mean curves.csv --epsilon 1 --radius 1 --ledger study.ledger --study other --json", code=3)
+    run("mean curves.csv --epsilon 1 --radius 1 --ledger none.ledger --json", code=3)
     run("ledger create study.ledger --epsilon 1 --study s", code=3)
     run("mean", code=2)
 

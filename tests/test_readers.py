@@ -66,7 +66,7 @@ def test_files_are_read_in_batches(rng, tmp_path, monkeypatch):
     pq.write_table(pa.table({f"h{i}": values[:, i] for i in range(6)}), tmp_path / "c.parquet")
     pd.DataFrame(values).to_csv(tmp_path / "c.csv", index=False)
     for source in (tmp_path / "c.parquet", tmp_path / "c.csv", values):
-        sizes = [len(b) for b in readers.Source(source).batches()]
+        sizes = [len(b) for b in readers.Source(source, header=True).batches()]
         assert sum(sizes) == 20_000
         assert max(sizes) <= 1400
 
@@ -95,7 +95,7 @@ def test_the_careful_reader_goes_on_where_the_quick_one_stopped(rng, tmp_path, m
     values[2500] = [1, 2, np.nan, 4]
     assert got == pytest.approx(values, nan_ok=True)
     with pytest.raises(dp.RecordError, match=r"row 2500 .*column '2'"):
-        together(tmp_path / "c.csv")
+        together(tmp_path / "c.csv", header=True)
 
 
 def test_integers_booleans_and_floats_are_numbers():
@@ -148,10 +148,15 @@ def test_lenient_reading_of_text_asks_about_names(tmp_path):
     assert dp.MeanPlan(n=2, **CENTRE).summarize(tmp_path / "c.csv", header=False).count == 2
 
 
-def test_columns_that_only_count_are_names(tmp_path):
-    (tmp_path / "c.csv").write_text("0,1,2\n4,5,6\n7,8,9\n")
-    assert len(together(tmp_path / "c.csv")) == 2
-    assert len(together(tmp_path / "c.csv", header=False)) == 3
+@pytest.mark.parametrize("first", ["0,1,2", "1,2,3", "0.0,0.5,1.0", "id,1,2", "Smith,0.4,0.7"])
+def test_a_first_line_that_could_be_either_is_asked_about(first, tmp_path):
+    (tmp_path / "c.csv").write_text(f"{first}\n4,5,6\n7,8,9\n")
+    with pytest.raises(dp.ParameterError, match="whether it begins with names") as caught:
+        together(tmp_path / "c.csv")
+    assert "Smith" not in str(caught.value)
+    assert len(together(tmp_path / "c.csv", header=True)) == 2
+    if first[0] in "01":
+        assert len(together(tmp_path / "c.csv", header=False)) == 3
 
 
 @pytest.mark.parametrize(

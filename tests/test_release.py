@@ -42,7 +42,8 @@ def test_a_centre_outside_the_basis_is_kept():
 def test_a_release_can_be_called_anywhere(curves):
     release = plan_of("QR", **HIGH).release(curves)
     assert release(GRID.points.copy()) == pytest.approx(release.values, abs=1e-8)
-    assert release(0.33).shape == (1,)
+    assert release(0.33).shape == ()
+    assert release(0.33) == release([0.33])[0]
     slope = release.derivative()
     h = 1e-4
     assert slope([0.4]) == pytest.approx((release([0.4 + h]) - release([0.4 - h])) / (2 * h), rel=1e-3)
@@ -183,7 +184,7 @@ def test_shrinkage_lowers_the_error_of_smooth_means(how, method, rng):
     for _ in range(600):
         c = rng.normal(size=plan.basis.size) * np.sqrt(0.3 * plan.problem.guess)
         raw = dp.noise.simulate(plan, plan.filter * c, 1, rng)[0]
-        shrunk = dp.postprocess.shrink(raw, plan.stage, how)
+        shrunk = dp.postprocess.shrunk(raw, plan.stage, how)
         gains.append(((raw - c) ** 2).sum() - ((shrunk - c) ** 2).sum())
     gains = np.array(gains)
     if method in ("KNorm", "FRL"):  # the others are filtered already: there it must not hurt

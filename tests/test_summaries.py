@@ -75,7 +75,7 @@ def test_comparisons_near_the_limits_are_exact():
             [1e150, -1e150, 3, 0],
         ]
     )
-    clipped = dp.L2Ball(1.0).clip(rows)
+    clipped = dp.L2Ball(1.0).clip_lattice(rows)
     assert np.array_equal(clipped[:2], rows[:2])
     assert not np.array_equal(clipped[2], rows[2])
     assert all(sum(int(x) ** 2 for x in row) <= 2**52 for row in clipped)
@@ -84,7 +84,7 @@ def test_comparisons_near_the_limits_are_exact():
         for row in finite:  # one at a time, and in another order of coordinates
             for order in ([0, 1, 2, 3], [3, 2, 1, 0], [2, 0, 3, 1]):
                 totals, unusual = lattice.sum_clipped(row[None, order], np.zeros(4), np.ones(4), compiled)
-                assert np.array_equal(totals, dp.L2Ball(1.0).clip(row[None])[0, order])
+                assert np.array_equal(totals, dp.L2Ball(1.0).clip_lattice(row[None])[0, order])
                 assert unusual.size == 0
         assert lattice.sum_clipped(rows, np.zeros(4), np.ones(4), compiled)[1].tolist() == [6]
 

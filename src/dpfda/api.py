@@ -61,6 +61,12 @@ def mean(
             "Pass n=<a round number you would publish>.",
         )
     if grid is None:
+        if readers.Source(curves).spends_itself or (invalid == "center" and readers.Source(curves).by_records):
+            raise ParameterError(
+                "the grid must be given where a record could decide it, or reading would use the data up",
+                "none",
+                "Pass grid=dp.Grid.uniform(0, 1, <values per curve>).",
+            )
         grid = _grid_of(curves, columns, header)
 
     facts: dict[str, Any] = {
@@ -86,7 +92,8 @@ def mean(
 def _grid_of(curves: Any, columns: readers.Columns, header: bool | None) -> Grid:
     points = getattr(curves, "grid_points", None)
     if points is not None and hasattr(curves, "data_matrix"):
-        return Grid(np.asarray(points[0], dtype=float))
+        span = getattr(curves, "domain_range", [None])[0]
+        return Grid(np.asarray(points[0], dtype=float), span=span)
     return Grid.uniform(0, 1, readers.Source(curves, columns, header).values_per_curve())
 
 

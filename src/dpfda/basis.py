@@ -23,6 +23,10 @@ ORTHONORMAL = 1e-8
 #: Eigenvalues at or below this share of the largest are rounding noise of the
 #: decomposition; the public rule is that they, and negative ones, are dropped.
 NEGLIGIBLE = 1e-10
+#: A cosine whose part outside the span of slower ones is fainter than this cannot be told apart on the grid.
+DISTINCT = 1e-4
+#: Cosines that are orthonormalised, at most: beyond this the work outgrows its use.
+MOST_MIXED = 1024
 
 
 class Eigenbasis:
@@ -52,6 +56,17 @@ class Eigenbasis:
         """Inner products of functions, given at the grid points, with the basis."""
         return np.asarray(values, dtype=float) @ (self.grid.weights[:, None] * self.functions)
 
+    def first(self, size: int) -> Eigenbasis:
+        """The first `size` functions, without decomposing again."""
+        return self if wanted(size, self.size) == self.size else self._changed(self.eigenvalues[:size])
+
+    def scaled(self, factor: float) -> Eigenbasis:
+        """The same functions with eigenvalues times `factor`."""
+        return self._changed(self.eigenvalues * factor)
+
+    def _changed(self, eigenvalues: np.ndarray) -> Eigenbasis:
+        raise NotImplementedError  # pragma: no cover
+
     @cached_property
     def vectors(self) -> np.ndarray:
         """``Q^(1/2) Phi``: orthonormal columns in plain Euclidean space."""
@@ -77,7 +92,9 @@ class Eigenbasis:
         return excess
 
     def _points(self, t: ArrayLike) -> np.ndarray:
-        points = np.atleast_1d(np.asarray(t, dtype=float))
+        points = _as_points(t)
+        if isinstance(self.grid, ProductGrid):
+            return points
         low, high = self.grid.span
         slack = 1e-9 * self.grid.length
         if not ((points >= low - slack) & (points <= high + slack)).all():
@@ -98,28 +115,41 @@ class NystromBasis(Eigenbasis):
     def __init__(
         self,
         grid: Grid | ProductGrid,
+        eigenvalues: np.ndarray,
+        functions: np.ndarray,
+        kernel: Callable[[np.ndarray, np.ndarray], np.ndarray] | None,
+        weight: float = 1.0,
+    ):
+        self.grid = grid  # type: ignore[assignment]
+        self.eigenvalues, self.functions = _sealed(eigenvalues), _sealed(functions)
+        self.kernel, self.weight = kernel, weight
+        self.excess  # noqa: B018  (asserts orthonormality)
+
+    @classmethod
+    def decompose(
+        cls,
+        grid: Grid | ProductGrid,
         matrix: np.ndarray,
         kernel: Callable[[np.ndarray, np.ndarray], np.ndarray] | None,
         size: int | None,
-    ):
-        self.grid = grid  # type: ignore[assignment]
-        self.kernel = kernel
+    ) -> NystromBasis:
+        """Eigenvalues and functions of the operator with this kernel matrix on the grid."""
         root = np.sqrt(grid.weights)
         values, vectors = scipy.linalg.eigh(root[:, None] * matrix * root)
         values, vectors = values[::-1], vectors[:, ::-1]
-        kept = int(np.sum(values > NEGLIGIBLE * max(values[0], 0.0)))
-        self.eigenvalues = values[: wanted(size, kept)].copy()
-        self.eigenvalues.setflags(write=False)
-        functions = vectors[:, : self.eigenvalues.size] / root[:, None]
-        self.functions = functions * _signs(functions)
-        self.functions.setflags(write=False)
-        self.excess  # noqa: B018  (asserts orthonormality)
+        kept = wanted(size, int(np.sum(values > NEGLIGIBLE * max(values[0], 0.0))))
+        functions = vectors[:, :kept] / root[:, None]
+        return cls(grid, values[:kept], functions * _signs(functions), kernel)
+
+    def _changed(self, eigenvalues: np.ndarray) -> NystromBasis:
+        weight = self.weight * float(eigenvalues[0] / self.eigenvalues[0])
+        return NystromBasis(self.grid, eigenvalues, self.functions[:, : eigenvalues.size], self.kernel, weight)
 
     def evaluate(self, t: ArrayLike, derivative: int = 0) -> np.ndarray:
         points = self._points(t)
         if self.kernel is None:
             return self._interpolate(points, derivative)
-        spread = (self.grid.weights[:, None] * self.functions) / self.eigenvalues
+        spread = (self.grid.weights[:, None] * self.functions) * (self.weight / self.eigenvalues)
         if derivative == 0:
             return self.kernel(points, self.grid.points) @ spread
         _first_only(derivative)
@@ -143,16 +173,30 @@ class CosineBasis(Eigenbasis):
     j functions still span the first j cosines.
     """
 
-    def __init__(self, grid: Grid, eigenvalues: np.ndarray):
+    def __init__(self, grid: Grid, eigenvalues: np.ndarray, mix: np.ndarray | None = None):
         self.grid = grid
-        self.eigenvalues = eigenvalues
-        self.eigenvalues.setflags(write=False)
-        self.mix: np.ndarray | None = None
-        if not grid.is_midpoints:
-            raw = np.sqrt(grid.weights)[:, None] * self._cosines(grid.points, 0)
-            upper = scipy.linalg.qr(raw, mode="r")[0][: self.size]
-            self.mix = scipy.linalg.solve_triangular(upper * np.sign(np.diag(upper))[:, None], np.eye(self.size))
-            self.excess  # noqa: B018  (asserts orthonormality)
+        self.eigenvalues = _sealed(eigenvalues)
+        self.mix = mix
+
+    @classmethod
+    def on(cls, grid: Grid, eigenvalues: np.ndarray, size: int | None) -> CosineBasis:
+        """As many cosines as the grid can tell apart (or `size` of them), orthonormalised where needed."""
+        if grid.is_midpoints:
+            return cls(grid, eigenvalues[: wanted(size, eigenvalues.size)])
+        eigenvalues = eigenvalues[: min(grid.size, MOST_MIXED)]
+        raw = np.sqrt(grid.weights)[:, None] * cls(grid, eigenvalues)._cosines(grid.points, 0)
+        upper = scipy.linalg.qr(raw, mode="r")[0][: eigenvalues.size]
+        heights = np.abs(np.diag(upper))
+        faint = np.flatnonzero(heights < DISTINCT * heights.max())
+        kept = wanted(size, int(faint[0]) if faint.size else eigenvalues.size)
+        upper = upper[:kept, :kept] * np.sign(np.diag(upper))[:kept, None]
+        basis = cls(grid, eigenvalues[:kept], scipy.linalg.solve_triangular(upper, np.eye(kept)))
+        basis.excess  # noqa: B018  (asserts orthonormality)
+        return basis
+
+    def _changed(self, eigenvalues: np.ndarray) -> CosineBasis:
+        size = eigenvalues.size
+        return CosineBasis(self.grid, eigenvalues, None if self.mix is None else self.mix[:size, :size])
 
     def _cosines(self, points: np.ndarray, derivative: int) -> np.ndarray:
         _first_only(derivative)
@@ -164,7 +208,7 @@ class CosineBasis(Eigenbasis):
 
     @cached_property
     def functions(self) -> np.ndarray:
-        return self.evaluate(self.grid.points)
+        return _sealed(self.evaluate(self.grid.points))
 
     def evaluate(self, t: ArrayLike, derivative: int = 0) -> np.ndarray:
         raw = self._cosines(self._points(t), derivative)
@@ -184,6 +228,13 @@ class CosineBasis(Eigenbasis):
         return shrink * scipy.fft.dct(np.asarray(values, dtype=float), norm="ortho", axis=-1)[..., : self.size]
 
 
+def _sealed(array: np.ndarray) -> np.ndarray:
+    """Read-only: bases are shared by everything that uses them."""
+    sealed = array.view()
+    sealed.setflags(write=False)
+    return sealed
+
+
 def wanted(size: int | None, available: int) -> int:
     """How many functions to keep: all that the rule allows, or exactly what was asked for."""
     if size is None:
@@ -195,6 +246,16 @@ def wanted(size: int | None, available: int) -> int:
             "Ask for fewer, refine the grid, or use a rougher kernel.",
         )
     return int(size)
+
+
+def _as_points(t: ArrayLike) -> np.ndarray:
+    try:
+        points = np.atleast_1d(np.asarray(t, dtype=float))
+    except (TypeError, ValueError):
+        raise ParameterError("points must be numbers", type(t).__name__, "Pass a number or a list of them.") from None
+    if not np.isfinite(points).all():
+        raise ParameterError("points must be finite", "some that are not", "Drop them.")
+    return points
 
 
 def _signs(functions: np.ndarray) -> np.ndarray:

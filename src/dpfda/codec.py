@@ -11,13 +11,14 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import json
+import re
 from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any, ClassVar
 
 import numpy as np
 
-from .errors import FileError
+from .errors import DpfdaError, FileError
 
 
 class Fact:
@@ -27,7 +28,7 @@ class Fact:
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
-        Fact.types[cls.__name__] = cls
+        Fact.types.setdefault(cls.__name__, cls)  # a user's class never takes the place of ours
 
     def __eq__(self, other: object) -> bool:
         if type(self) is not type(other):
@@ -59,6 +60,19 @@ def frozen_array(values: Any, dtype: type = float) -> np.ndarray:
     return array
 
 
+def exact_fraction(value: Any) -> Fraction | None:
+    """A number as it is spelt, 0.1 as one tenth; None for what is no number or is absurdly long to write out."""
+    if isinstance(value, bool) or value is None:
+        return None
+    text = repr(float(value)) if isinstance(value, float | np.floating) else str(value)
+    if len(text) > 60 or re.search(r"[eE][+-]?\d{3}", text):
+        return None
+    try:
+        return Fraction(text)
+    except (ValueError, ZeroDivisionError):
+        return None
+
+
 def plain(value: Any) -> Any:
     """A fact (or a part of one) as JSON-able data."""
     if isinstance(value, Fact):
@@ -84,19 +98,21 @@ def revive(data: Any) -> Any:
     name = data.get("type")
     fields = {k: v for k, v in data.items() if k != "type"}
     if name == "Fraction":
-        try:
-            return Fraction(fields["value"])
-        except (KeyError, TypeError, ValueError, ZeroDivisionError) as error:
-            raise FileError("The file holds a fraction that cannot be read.") from error
-    if not isinstance(name, str) or name not in Fact.types:
+        fraction = exact_fraction(fields.get("value"))
+        if fraction is None:
+            raise FileError("The file holds a fraction that cannot be read.")
+        return fraction
+    if not isinstance(name, str) or not dataclasses.is_dataclass(Fact.types.get(name)):
         raise FileError(f"The file names an unknown type {str(name)[:40]!r}; it may come from a newer version.")
     known = {f.name for f in dataclasses.fields(Fact.types[name]) if f.init}
     if unknown := sorted(set(fields) - known):
         raise FileError(f"{name} has no field {unknown[0][:40]!r}; the file may come from a newer version.")
     try:
         return Fact.types[name](**{k: revive(v) for k, v in fields.items()})
-    except TypeError as error:
-        raise FileError(f"The file does not hold a whole {name}.") from error
+    except DpfdaError:
+        raise
+    except (TypeError, AttributeError, ValueError, ArithmeticError, MemoryError, RecursionError):
+        raise FileError(f"The file does not hold a whole {name}.") from None
 
 
 def canonical(data: Any) -> str:
@@ -107,3 +123,43 @@ def canonical(data: Any) -> str:
 def digest(data: Any) -> str:
     """SHA-256 of plain data in its canonical spelling."""
     return hashlib.sha256(canonical(data).encode()).hexdigest()
+
+
+def seal(kind: str, version: int, body: dict[str, Any]) -> str:
+    """JSON text that says what it is, in which format version, with a checksum of its content."""
+    return json.dumps({"dpfda": kind, "version": version, **body, "sha256": digest(body)}, indent=1, allow_nan=False)
+
+
+def unseal(text: str, kind: str, version: int) -> dict[str, Any]:
+    """The body that :func:`seal` wrote; anything else is refused with a reason."""
+    try:
+        body = json.loads(text, parse_constant=_no_constant)
+    except (ValueError, RecursionError):
+        raise FileError(f"This is not a {kind}: the text is not JSON.") from None
+    if not isinstance(body, dict) or body.pop("dpfda", None) != kind:
+        raise FileError(f"This is not a dpfda {kind}.")
+    if (found := body.pop("version", None)) != version:
+        raise FileError(f"This {kind} has format version {str(found)[:20]}; this program reads {version}.")
+    if body.pop("sha256", None) != _digest_or_none(body):
+        raise FileError(f"This {kind} does not match its checksum: it was edited or damaged.")
+    return body
+
+
+def _digest_or_none(body: Any) -> str | None:
+    try:
+        return digest(body)
+    except (ValueError, RecursionError):  # numbers that JSON cannot spell
+        return None
+
+
+def kind_of(text: str) -> str:
+    """What a sealed text says it is, or nothing."""
+    try:
+        body = json.loads(text)
+    except (ValueError, RecursionError):
+        return ""
+    return str(body.get("dpfda", "")) if isinstance(body, dict) else ""
+
+
+def _no_constant(name: str) -> float:
+    raise ValueError(name)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Iterator
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -15,12 +16,16 @@ RADII = {"S-1": 3.5, "S-2": 2.5, "S-3": 2.0, "S-4": 4.0}
 ERRORS = ("uniform", "gp", "t")
 
 
-class Sample(NamedTuple):
-    """Curves, the true mean they scatter about, and their grid."""
+@dataclass(frozen=True)
+class Sample:
+    """Curves and the true mean they scatter about (unpacks as those two), and their grid."""
 
     curves: np.ndarray
     mean: np.ndarray
     grid: Grid
+
+    def __iter__(self) -> Iterator[np.ndarray]:
+        return iter((self.curves, self.mean))
 
 
 def scenario(name: str, n: int, rng: np.random.Generator, error: str = "uniform", size: int = 101) -> Sample:
@@ -70,8 +75,8 @@ def _errors(error: str, n: int, grid: Grid, rng: np.random.Generator) -> np.ndar
 def load_curves(n: int, rng: np.random.Generator, size: int = 48) -> Sample:
     """`n` invented household load curves in kilowatt over a day: a base, a morning and an evening peak.
 
-    >>> curves, mean, grid = load_curves(100, np.random.default_rng(1))
-    >>> curves.shape, grid.unit
+    >>> sample = load_curves(100, np.random.default_rng(1))
+    >>> sample.curves.shape, sample.grid.unit
     ((100, 48), 'h')
     """
     grid = Grid.midpoints(0, 24, size, name="hour", unit="h")

@@ -1,13 +1,12 @@
 """Text files of numbers: a quick reader, and a careful one that takes over where it balks.
 
-The quick reader treats every cell as a number and knows no quoting, so no record can change how
-another is read. At the first cell it cannot read, the careful reader goes on from the same row,
-one physical line at a time: it says where the trouble is, or makes the record missing.
+Both split a physical line at every delimiter and know no quoting across cells, so no record can
+change how another is read. At the first line the quick reader cannot take, the careful one goes on
+from the same row: it says where the trouble is, or makes the record missing.
 """
 
 from __future__ import annotations
 
-import csv
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -17,7 +16,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.csv
 
-from .errors import FileError, ParameterError, RecordError, shown
+from .errors import FileError, ParameterError, RecordError
 
 CURE = "Name the value columns, e.g. columns='hh*', or repair the cell."
 MISSING = ("", "na", "n/a", "nan", "null")
@@ -32,32 +31,56 @@ class Layout:
     width: int
 
 
-def layout(path: Path, header: bool | None, lenient: bool) -> Layout:
-    """From the first line of the file.
+def layout(path: Path, header: bool | None, lenient: bool, width: int | None) -> Layout:
+    """The delimiter from the file's ending, names and width from its first line.
 
-    With `header` None a line of numbers is a curve, unless it merely counts its columns
-    (0, 1, 2, ... or 1, 2, 3, ...). Lenient reading must not let a record decide, so it asks.
+    With `header` None the first line must speak for itself: names if no cell is a number, a curve if
+    all are (and they do not merely count). Lenient reading must not let a record decide, so it asks,
+    and takes the width of a file without names from the plan.
     """
     if header is None and lenient:
         raise ParameterError(
             "with invalid='center' a text file must say whether it begins with names", "no word", "Pass header=True."
         )
-    delimiter = "\t" if path.suffix == ".tsv" else ","
-    try:
-        with path.open(newline="", encoding="utf-8-sig") as file:
-            first = _cells(file.readline(), delimiter)
-    except UnicodeDecodeError:
-        raise FileError(f"{path.name!r} is not a text file in UTF-8.") from None
-    if not first:
-        raise RecordError(f"The file {path.name!r} is empty", cure="Write one row per curve.")
+    delimiter = "\t" if path.suffix.lower() == ".tsv" else ","
+    if lenient and not header and width is not None:
+        return Layout(delimiter, None, width)
+    with path.open("rb") as file:
+        line = file.readline(1 << 20).decode("utf-8-sig", errors="replace")
+    if "\x00" in line or "\ufffd" in line:
+        raise FileError(f"{path.name!r} does not begin with text in UTF-8. Save it as UTF-8.")
+    first = _cells(line, delimiter)
+    if not line.strip():
+        raise RecordError(
+            f"The file {path.name!r} is empty or begins with an empty line", cure="Write one row per curve."
+        )
+    if len(first) == 1:
+        raise FileError(
+            f"{path.name!r} has one column when split at {'tabs' if delimiter == chr(9) else 'commas'}. "
+            "Separate values with commas (.csv) or tabs (.tsv), with a point for decimals."
+        )
     if header is None:
-        counts = [[str(i + start) for i in range(len(first))] for start in (0, 1)]
-        numbers = all(_number(cell) is not None for cell in first)
-        header = not numbers or (len(first) > 2 and first in counts)
-    names = [name.strip() for name in first] if header else None
+        header = _looks_like_names(first)
+    names = first if header else None
     if names and len(set(names)) < len(names):
-        raise FileError("Column names repeat; every column needs its own.")
+        raise FileError("Column names repeat; every column needs its own. Pass header=False if there are none.")
     return Layout(delimiter, names, len(first))
+
+
+def _looks_like_names(cells: list[str]) -> bool:
+    numbers = [_number(cell) for cell in cells]
+    known = [x for x in numbers if x is not None and not math.isnan(x)]
+    if not known:
+        return True
+    steps = np.diff(known)
+    counts = len(known) > 2 and float(steps.min()) > 0 and float(np.ptp(steps)) < 1e-6 * float(steps.max())
+    if None in numbers or counts:
+        raise ParameterError(
+            "a text file must say whether it begins with names",
+            "a first line that could be either",
+            "Pass header=True.",
+        )
+    return False
 
 
 def rows(path: Path, layout: Layout, chosen: list[str] | None, lenient: bool, batch_bytes: int) -> Iterator[np.ndarray]:
@@ -121,31 +144,33 @@ def _record(index: int, cells: list[str], places: list[int], layout: Layout, len
         if lenient:
             return [math.nan] * len(places)
         raise RecordError(
-            f"A row has {len(cells)} cells and the file has {layout.width} columns",
+            f"A row has {len(cells)} cells and the first line has {layout.width}",
             [index],
-            "Every curve needs one value per grid point.",
+            "Every curve needs one value per grid point; cells must not hold the delimiter.",
         )
     values = [_number(cells[place]) for place in places]
     if None in values and not lenient:
         place = places[values.index(None)]
-        column = shown(layout.names[place]) if layout.names else str(place + 1)
+        column = repr(layout.names[place])[:40] if layout.names else f"{place + 1} (counted from 1)"
         raise RecordError("A cell does not hold a number", [index], CURE, column=column)
     return [math.nan if value is None else value for value in values]
 
 
 def _cells(line: str, delimiter: str) -> list[str]:
-    """The cells of one physical line; a line that cannot be split is one unusable cell."""
-    try:
-        return next(csv.reader([line], delimiter=delimiter), [])
-    except csv.Error:
-        return ["?"]
+    """The cells of one physical line, each without its own surrounding quotes and spaces."""
+    return [_bare(cell.strip()) for cell in line.rstrip("\r\n").split(delimiter)]
+
+
+def _bare(cell: str) -> str:
+    return cell[1:-1].strip() if len(cell) > 1 and cell[0] == cell[-1] == '"' else cell
 
 
 def _number(cell: str) -> float | None:
-    text = cell.strip()
-    if text.lower() in MISSING:
+    if cell.lower() in MISSING:
         return math.nan
+    if "_" in cell:  # Python reads 1_0 as ten; files do not
+        return None
     try:
-        return float(text)
+        return float(cell)
     except ValueError:
         return None

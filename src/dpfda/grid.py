@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .codec import Fact, frozen_array
-from .errors import ParameterError
+from .errors import ParameterError, shown
 
 
 def _trapezoid(points: np.ndarray, length: float) -> np.ndarray:
@@ -29,6 +29,8 @@ def _equal(points: np.ndarray, length: float) -> np.ndarray:
     return np.full(points.size, length / points.size)
 
 
+#: More points than any curve has; memory for a matrix of them is checked where one is needed.
+MOST_POINTS = 10_000_000
 RULES = {"trapezoid": _trapezoid, "equal": _equal}
 
 
@@ -52,7 +54,10 @@ class Grid(Fact):
     span: tuple[float, float] = None  # type: ignore[assignment]
 
     def __post_init__(self) -> None:
-        points = frozen_array(self.points)
+        try:
+            points = frozen_array(np.asarray(self.points, dtype=float) + 0.0)  # no negative zeros
+        except (TypeError, ValueError):
+            points = frozen_array([])
         if points.ndim != 1 or points.size < 2:
             raise ParameterError(
                 "a grid needs at least two points in one dimension",
@@ -102,13 +107,13 @@ class Grid(Fact):
         unit: str = "",
     ) -> Grid:
         """Equally spaced points including both ends."""
-        _check_size(start, stop, size, 2)
+        _check_size(start, stop, size)
         return cls(np.linspace(start, stop, size), weights, name, unit)  # type: ignore[arg-type]
 
     @classmethod
     def midpoints(cls, start: float, stop: float, size: int, name: str = "t", unit: str = "") -> Grid:
         """Centres of `size` equal cells, equal weights: the home of the cosine basis."""
-        _check_size(start, stop, size, 2)
+        _check_size(start, stop, size)
         points = start + (np.arange(size) + 0.5) * ((stop - start) / size)
         return cls(points, "equal", name, unit, (start, stop))  # type: ignore[arg-type]
 
@@ -160,11 +165,11 @@ class Grid(Fact):
         return f"Grid({self.size} points of {self.label} on [{low:g}, {high:g}], {self.rule} weights)"
 
 
-def _check_size(start: float, stop: float, size: int, least: int) -> None:
+def _check_size(start: float, stop: float, size: int) -> None:
     if not (np.isfinite(start) and np.isfinite(stop) and start < stop):
         raise ParameterError("a grid must run from a start to a larger stop", (start, stop), "Swap the ends.")
-    if size < least:
-        raise ParameterError(f"a grid needs at least {least} points", size, "Ask for more points.")
+    if isinstance(size, bool) or not isinstance(size, int | np.integer) or not 2 <= size <= MOST_POINTS:
+        raise ParameterError(f"a grid has between 2 and {MOST_POINTS:,} points", shown(size), "Pass a whole number.")
 
 
 @dataclass(frozen=True, eq=False)

@@ -16,10 +16,13 @@ from typing import Any
 import numpy as np
 from scipy.special import gamma, kv
 
-from .basis import NEGLIGIBLE, CosineBasis, Eigenbasis, NystromBasis, wanted
+from .basis import NEGLIGIBLE, CosineBasis, Eigenbasis, NystromBasis
 from .codec import Fact, frozen_array
 from .errors import ParameterError, shown
 from .grid import Grid, ProductGrid
+
+#: Decomposing a kernel on this many points takes about a minute.
+MOST_NYSTROM = 5_000
 
 
 class Kernel(Fact):
@@ -35,7 +38,7 @@ class Kernel(Fact):
     def spectrum(self, frequency: np.ndarray) -> np.ndarray:
         """Spectral density at angular frequencies, one at zero; stationary kernels only."""
         raise ParameterError(
-            "a cosine basis needs a stationary kernel",
+            "a cosine basis needs one plain stationary kernel",
             type(self).__name__,
             "Use Cosine(Matern(...)), Cosine(Gaussian(...)) or Cosine(Exponential(...)).",
         )
@@ -51,10 +54,16 @@ class Kernel(Fact):
         4
         """
         basis = _cached_basis(self, grid, size)
-        return _normalized(basis) if normalize else basis
+        return basis.scaled(1 / float(basis.eigenvalues.sum())) if normalize else basis
 
     def _basis(self, grid: Grid | ProductGrid, size: int | None) -> Eigenbasis:
-        return NystromBasis(grid, _checked_matrix(self(grid.points, grid.points)), self, size)
+        if grid.size > MOST_NYSTROM:
+            raise ParameterError(
+                f"a kernel is decomposed on at most {MOST_NYSTROM:,} points",
+                grid.size,
+                "Use Cosine(kernel) on Grid.midpoints, which needs no decomposition, or a coarser grid.",
+            )
+        return NystromBasis.decompose(grid, _checked_matrix(self(grid.points, grid.points)), self, size)
 
     def __add__(self, other: Kernel | float) -> Kernel:
         return Sum(self, as_kernel(other))
@@ -68,16 +77,6 @@ class Kernel(Fact):
 @lru_cache(maxsize=32)
 def _cached_basis(kernel: Kernel, grid: Grid | ProductGrid, size: int | None) -> Eigenbasis:
     return kernel._basis(grid, size)
-
-
-def _normalized(basis: Eigenbasis) -> Eigenbasis:
-    copy = object.__new__(type(basis))
-    copy.__dict__.update(basis.__dict__)
-    copy.eigenvalues = frozen_array(basis.eigenvalues / basis.eigenvalues.sum())
-    if isinstance(copy, NystromBasis) and copy.kernel is not None:
-        kernel, share = copy.kernel, 1 / basis.eigenvalues.sum()
-        copy.kernel = lambda s, t: share * kernel(s, t)
-    return copy
 
 
 def _checked_matrix(matrix: np.ndarray) -> np.ndarray:
@@ -211,7 +210,8 @@ class _Pair(Kernel):
     @property
     def decay(self) -> float | None:  # type: ignore[override]
         """That of the rougher one, which dominates in the end."""
-        return min((k.decay for k in (self.left, self.right) if k.decay is not None), default=None)
+        decays = [self.left.decay, self.right.decay]
+        return min((decay for decay in decays if decay is not None), default=None)
 
     def on(self, grid: Grid) -> Kernel:
         parts = self.left.on(grid), self.right.on(grid)
@@ -265,8 +265,7 @@ class Cosine(Kernel):
         if not isinstance(grid, Grid):
             raise ParameterError("the cosine basis is one-dimensional here", "a product grid", "Use one axis.")
         values = self.kernel.spectrum(np.arange(grid.size) * (np.pi / grid.length))
-        kept = int(np.searchsorted(-values, -NEGLIGIBLE * values[0])) if values[-1] <= NEGLIGIBLE else grid.size
-        return CosineBasis(grid, values[: wanted(size, kept)])
+        return CosineBasis.on(grid, values[values > NEGLIGIBLE * values[0]], size)
 
 
 @dataclass(frozen=True, eq=False)
@@ -288,7 +287,7 @@ class Custom(Kernel):
         return _tabulate(self, grid)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Tabulated(Kernel):
     """A kernel known by its values on one grid: how a custom function is written to a file.
 
@@ -305,13 +304,16 @@ class Tabulated(Kernel):
         object.__setattr__(self, "matrix", frozen_array(self.matrix))
         _checked_matrix(self.matrix)
 
+    def __repr__(self) -> str:
+        return f"Tabulated(a custom kernel on {self.points.size} points)"
+
     def __call__(self, s: np.ndarray, t: np.ndarray) -> np.ndarray:
         if np.array_equal(s, self.points) and np.array_equal(t, self.points):
             return self.matrix
         raise ParameterError("a tabulated kernel is known on its own grid only", "other points", "Use its grid.")
 
     def _basis(self, grid: Grid | ProductGrid, size: int | None) -> Eigenbasis:
-        return NystromBasis(grid, self(grid.points, grid.points), self.function, size)
+        return NystromBasis.decompose(grid, self(grid.points, grid.points), self.function, size)
 
 
 def _tabulate(kernel: Kernel, grid: Grid) -> Tabulated:

@@ -9,6 +9,8 @@ about the loop, and plain numpy and the compiled loop of the `fast` extra agree 
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 try:
@@ -17,7 +19,10 @@ except ImportError:  # the extra is optional
     numba = None  # type: ignore[assignment]
 
 #: Lattice radius of every bound: squares inside sum to at most 2^52.
-RADIUS = 2.0**26
+RADIUS_BITS = 26
+RADIUS = 2.0**RADIUS_BITS
+#: Stands in for a value that overflowed on its way to the lattice.
+HUGE = 2.0**1023
 LIMIT, EXACT = RADIUS**2, 2.0**53
 #: Shrinking by 2^-48 more than needed covers the rounding of the factor and of the product.
 SHRUNK = RADIUS * (1 - 2.0**-48)
@@ -25,10 +30,10 @@ ROWS = 256
 
 
 def clip_euclidean(lattice: np.ndarray) -> np.ndarray:
-    """Rows brought inside the ball by scaling and truncation; inside rows unchanged, no row NaN.
+    """Rows brought inside the ball by scaling and truncation; inside rows unchanged.
 
-    Near rows (squares below 2^53) are scaled as they are. Far rows are first clamped elementwise,
-    and their squares summed in two limbs that stay exact for up to 2^26 coordinates.
+    Near rows (squares below 2^53) are scaled as they are. Far rows are first brought near by a
+    power of two, and their squares summed in two limbs that stay exact for up to 2^26 coordinates.
     """
     with np.errstate(over="ignore"):
         energy = np.einsum("ij,ij->i", lattice, lattice)
@@ -36,10 +41,9 @@ def clip_euclidean(lattice: np.ndarray) -> np.ndarray:
     rows, energy = lattice[outside], energy[outside]
     far = energy >= EXACT
     if far.any():
-        clamped = rows if far.all() else rows[far]
-        np.clip(clamped, -RADIUS, RADIUS, out=clamped)
-        energy[far] = _two_limb_energy(clamped)
-        rows[far] = clamped
+        nearer = brought_near(rows if far.all() else rows[far])
+        energy[far] = _two_limb_energy(nearer)
+        rows[far] = nearer
     rows *= np.where(energy > LIMIT, SHRUNK / np.sqrt(energy), 1.0)[:, None]
     np.trunc(rows, out=rows)
     if outside.size == len(lattice):
@@ -49,8 +53,16 @@ def clip_euclidean(lattice: np.ndarray) -> np.ndarray:
     return clipped
 
 
-def _two_limb_energy(clamped: np.ndarray) -> np.ndarray:
-    squares = clamped * clamped
+def brought_near(rows: np.ndarray) -> np.ndarray:
+    """Rows times the power of two that puts their largest value just below the radius, truncated."""
+    rows = np.clip(rows, -HUGE, HUGE)
+    exponent = np.frexp(np.abs(rows).max(axis=1))[1]
+    rows *= np.exp2(RADIUS_BITS - exponent)[:, None]
+    return np.trunc(rows, out=rows)
+
+
+def _two_limb_energy(rows: np.ndarray) -> np.ndarray:
+    squares = rows * rows
     high = squares * 2.0**-26
     np.floor(high, out=high)
     energy = high.sum(axis=1) * 2.0**26
@@ -106,11 +118,23 @@ if numba is not None:
             total += row[i] * row[i]
         return total
 
+    @numba.njit(fastmath={"reassoc", "nnan", "nsz"}, inline="never", cache=True)
+    def _largest(row: np.ndarray) -> float:  # rows that get here have a finite energy, so no NaN
+        largest = 0.0
+        for i in range(row.size):
+            largest = max(largest, abs(row[i]))
+        return largest
+
+    @numba.njit(cache=True)
+    def _bring_near(row: np.ndarray) -> None:
+        factor = 2.0 ** float(RADIUS_BITS - math.frexp(_largest(row))[1])
+        for i in range(row.size):
+            row[i] = np.trunc(row[i] * factor)
+
     @numba.njit(fastmath={"reassoc"}, inline="never", cache=True)
-    def _clamp(row: np.ndarray) -> float:
+    def _far_energy(row: np.ndarray) -> float:
         high_total, low_total = 0.0, 0.0
         for i in range(row.size):
-            row[i] = min(max(row[i], -RADIUS), RADIUS)
             square = row[i] * row[i]
             high = np.floor(square * 2.0**-26)
             high_total += high
@@ -130,7 +154,8 @@ if numba is not None:
             if not usual[r]:
                 continue
             if energy >= EXACT:
-                energy = _clamp(row)
+                _bring_near(row)
+                energy = _far_energy(row)
             if energy <= LIMIT:
                 for i in range(weights.size):
                     totals[i] += row[i]

@@ -19,6 +19,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+from .codec import exact_fraction
 from .errors import BudgetExceeded, LedgerError, ParameterError, shown
 from .protocol import as_epsilon
 
@@ -216,6 +217,8 @@ def _connection(path: Path) -> Iterator[sqlite3.Connection]:
                 db.execute("ROLLBACK")
             db.close()
     except sqlite3.OperationalError as error:
+        if "no such table" in str(error) or "no such column" in str(error):
+            raise LedgerError(f"{name!r} is not an intact dpfda ledger. Restore it from a backup.") from None
         if "locked" in str(error) or "busy" in str(error):
             raise LedgerError(f"The ledger {name!r} is locked by another process. Try again when it is done.") from None
         raise LedgerError(
@@ -228,11 +231,8 @@ def _connection(path: Path) -> Iterator[sqlite3.Connection]:
 
 
 def _as_delta(value: Any) -> Fraction:
-    try:
-        delta = Fraction(repr(value) if isinstance(value, float) else str(value))
-    except (ValueError, ZeroDivisionError):
-        delta = Fraction(-1)
-    if not 0 <= delta < 1:
+    delta = exact_fraction(value)
+    if delta is None or not 0 <= delta < 1:
         raise ParameterError("delta must be at least 0 and below 1", shown(value), "Pass delta=0 for pure privacy.")
     return delta
 

@@ -78,7 +78,7 @@ class Laplace:
         steps = scales * 2.0**-bits
         real = reach.support(filter / steps) * GUARD
         slack = steps.size * (1 + math.ceil(fill * 2.0 ** (bits - FLOATS))) + 1
-        if bits < 8 or not slack <= 2.0**-8 * real:
+        if bits < 8 or not slack <= 2.0**-8 * real < math.inf:
             raise ParameterError(
                 "the noise must be coarser than the lattice it is drawn on",
                 f"{steps.size} coordinates at epsilon {float(epsilon):g}",
@@ -247,7 +247,7 @@ def simulate(plan: Any, statistic: np.ndarray, size: int, rng: np.random.Generat
 
     For studies only: floating-point noise from a seeded generator is not a private release.
     """
-    stage = plan.stage
+    stage = getattr(plan, "stage", plan)  # a stage will do
     noise = stage.spread([part.law.simulate(size, rng) for part in stage.parts])
     return stage.problem.finish(np.asarray(statistic, dtype=float) + noise, stage.parts)
 

@@ -7,7 +7,6 @@ entered only by :meth:`Plan.summarize` and :meth:`Plan.release`.
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 from fractions import Fraction
 from functools import cached_property
@@ -23,7 +22,7 @@ from .basis import Eigenbasis
 from .codec import Fact
 from .errors import FileError, ParameterError, shown
 from .grid import Grid
-from .methods.base import one_of
+from .methods.base import Method, one_of
 from .postprocess import Band, band_half_width
 from .protocol import Problem, Stage, Summary
 
@@ -54,7 +53,13 @@ class Plan(Fact):
         raise NotImplementedError  # pragma: no cover
 
     @property
+    def chosen(self) -> Method:
+        """The method with every parameter that was left to selection filled in."""
+        raise NotImplementedError  # pragma: no cover
+
+    @property
     def basis(self) -> Eigenbasis:
+        """The orthonormal functions in which the release lives."""
         return self.problem.basis
 
     # -- what leaves, and through which noise ---------------------------------------------
@@ -102,8 +107,8 @@ class Plan(Fact):
     def solve(self, target: float, vary: str = "epsilon", measure: str = "risk") -> float | int:
         """The smallest epsilon (or n) from which on the expected `measure` stays at or below `target`.
 
-        `measure` is "risk" (noise plus prior bias) or "error" (noise alone). Parameters left to
-        selection are selected again at every step.
+        `measure` is "risk" (noise plus prior bias) or "error" (noise alone). The method stays;
+        its parameters that were left to selection are selected again at every step.
         """
         one_of("vary", vary, ("epsilon", "n"))
         one_of("measure", measure, ("risk", "error"))
@@ -149,26 +154,14 @@ class Plan(Fact):
         """SHA-256 of the plan's public content: what the ledger records."""
         return codec.digest(codec.plain(self))
 
-    def to_json(self, indent: int | None = 2) -> str:
+    def to_json(self) -> str:
         """The whole plan as text, with a version and a checksum, for review and for :meth:`from_json`."""
-        return json.dumps(
-            {"dpfda": "plan", "version": VERSION, "plan": codec.plain(self), "sha256": self.digest},
-            indent=indent,
-            allow_nan=False,
-        )
+        return codec.seal("plan", VERSION, {"plan": codec.plain(self), "chosen": codec.plain(self.chosen)})
 
     @classmethod
     def from_json(cls, text: str) -> Self:
         """The plan that :meth:`to_json` wrote; edited or damaged text is refused."""
-        try:
-            content = json.loads(text)
-        except (ValueError, RecursionError):
-            raise FileError("This is not a plan: the text is not JSON.") from None
-        if not isinstance(content, dict) or content.get("dpfda") != "plan" or content.get("version") != VERSION:
-            raise FileError(f"This is not a plan of format version {VERSION}. Write one with plan.to_json().")
-        if codec.digest(content.get("plan")) != content.get("sha256"):
-            raise FileError("The plan does not match its checksum: it was edited or damaged. Build it again.")
-        plan = codec.revive(content["plan"])
+        plan = codec.revive(codec.unseal(text, "plan", VERSION).get("plan"))
         if not isinstance(plan, cls):
             raise FileError(f"The file holds no {cls.__name__}.")
         return plan

@@ -21,10 +21,12 @@ from .methods.base import one_of
 from .plan import Plan
 from .problems.count import count_part, count_share
 from .problems.mean import MeanProblem
-from .protocol import INVALID, MOST_RECORDS, NEIGHBORS, Part, Stage, as_epsilon
+from .protocol import INVALID, MOST_RECORDS, NEIGHBORS, Stage, as_epsilon
 
 #: Components beyond this many never pay at any budget the lattice can hold.
 MOST_COMPONENTS = 1024
+#: Entries of the matrix from grid to coefficients: half a gigabyte.
+MOST_ENTRIES = 2**26
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -58,6 +60,8 @@ class MeanPlan(Plan):
         put = lambda name, value: object.__setattr__(self, name, value)  # noqa: E731
         put("epsilon", as_epsilon(self.epsilon))
         put("n", _whole("n", self.n, 2, "A mean of one curve is that curve; privacy needs company."))
+        if self.n > MOST_RECORDS:
+            raise ParameterError(f"n must be at most {MOST_RECORDS}", self.n, "Release several groups instead.")
         if not isinstance(self.bound, Bound):
             raise ParameterError(
                 "bound must be a public bound on one curve",
@@ -86,33 +90,41 @@ class MeanPlan(Plan):
     @cached_property
     def problem(self) -> MeanProblem:
         whole = self.kernel.basis(self.grid)
-        size = self.bound.size or min(MOST_COMPONENTS, whole.size)
-        basis = whole if size == whole.size else self.kernel.basis(self.grid, size)
         return MeanProblem(
-            basis, self.bound, self.n, self.kernel.decay, self.neighbors, self.invalid, self.standardize, self.fill
+            whole.first(self.bound.size or min(MOST_COMPONENTS, whole.size, max(1, MOST_ENTRIES // self.grid.size))),
+            self.bound,
+            self.n,
+            self.kernel.decay,
+            self.neighbors,
+            self.invalid,
+            self.standardize,
+            self.fill,
         )
 
     @cached_property
-    def stage(self) -> Stage:
-        problem = self.problem
-        if not problem.adds:
-            return Stage(problem, self._calibrate(self.epsilon))
-        alone = sum(float(part.law.variance.sum()) for part in self._calibrate(self.epsilon))
-        share = count_share(self.epsilon, alone, float(problem.guess.sum()), self.n)
-        parts = self._calibrate(self.epsilon * (1 - share))
-        return Stage(problem, (*parts, count_part(self.basis.size, self.n, self.epsilon * share)))
+    def _count_epsilon(self) -> Fraction:
+        """What a private count costs: the share that serves the quotient best, nothing if n is public."""
+        if not self.problem.adds:
+            return Fraction(0)
+        parts = self.method.calibrate(self.problem, self.epsilon)
+        alone = sum(float(part.law.variance.sum()) for part in parts)
+        return self.epsilon * count_share(self.epsilon, alone, float(self.problem.guess.sum()), self.n)
 
-    def _calibrate(self, epsilon: Fraction) -> tuple[Part, ...]:
-        return self.method.calibrate(self.problem, epsilon)
+    @cached_property
+    def chosen(self) -> Method:
+        return self.method.resolved(self.problem, self.epsilon - self._count_epsilon)
+
+    @cached_property
+    def stage(self) -> Stage:
+        parts = self.chosen.calibrate(self.problem, self.epsilon - self._count_epsilon)
+        if self.problem.adds:
+            parts = (*parts, count_part(self.basis.size, self.n, self._count_epsilon))
+        return Stage(self.problem, parts)
 
 
 def _whole(name: str, value: Any, least: int, why: str) -> int:
     if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
         raise ParameterError(f"{name} must be a whole number of at least {least}", shown(value), why)
-    if value > MOST_RECORDS:
-        raise ParameterError(
-            f"{name} must be below 2^37, or integer totals could overflow", value, "Release several groups instead."
-        )
     return int(value)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import io
 from collections.abc import Callable, Mapping, Sequence
+from itertools import cycle
 from typing import Any
 
 import numpy as np
@@ -29,9 +30,7 @@ def fine(grid: Grid, points: int = 241) -> np.ndarray:
     return np.linspace(low, high, points)
 
 
-def curve(
-    grid: Grid, values: np.ndarray, band: Band, ax: Any = None, epsilon: float | None = None, derivative: bool = False
-) -> Any:
+def curve(grid: Grid, values: np.ndarray, band: Band, ax: Any = None, title: str = "", label: str = "") -> Any:
     """A released curve, at the band's points, with its simultaneous noise band."""
     ax = _axes(ax)
     ax.fill_between(
@@ -43,25 +42,20 @@ def curve(
         linewidth=0,
         label=f"{band.level:.0%} simultaneous noise band",
     )
-    ax.plot(band.t, values, color=INK, linewidth=2, label="private derivative" if derivative else "private mean")
+    ax.plot(band.t, values, color=INK, linewidth=2, label=label)
     ax.set_xlabel(grid.label)
     ax.set_xlim(*grid.span)
-    if epsilon is not None:
-        ax.set_title(
-            f"{'Derivative of the mean' if derivative else 'Mean'} curve, {epsilon:g}-differentially private",
-            loc="left",
-            fontsize=11,
-        )
+    ax.set_title(title, loc="left", fontsize=11)
     ax.spines[["top", "right"]].set_visible(False)
-    ax.legend(frameon=False, fontsize=9)
+    ax.legend(frameon=False, fontsize=9, loc="best")
     return ax
 
 
 def comparison(epsilons: Sequence[float], risks: Mapping[str, Sequence[float]], ax: Any = None) -> Any:
     """Expected risk of each method against epsilon, both logarithmic."""
     ax = _axes(ax)
-    for colour, (name, values) in zip(COLOURS, risks.items(), strict=False):
-        ax.plot(epsilons, values, color=colour, marker="o", markersize=4, label=name)
+    for colour, mark, (name, values) in zip(cycle(COLOURS), cycle("osD^vP"), risks.items(), strict=False):
+        ax.plot(epsilons, values, color=colour, marker=mark, markersize=5, label=name, alpha=0.85)
     ax.set_xscale("log", base=2)
     ax.set_yscale("log")
     ax.set_xticks(list(epsilons), [f"{e:g}" for e in epsilons])
@@ -72,13 +66,13 @@ def comparison(epsilons: Sequence[float], risks: Mapping[str, Sequence[float]], 
     return ax
 
 
-def save(ax: Any, path: Any) -> None:
-    """PNG with no metadata beyond the picture."""
-    ax.figure.savefig(path, dpi=150, metadata={"Software": None})
+def png(ax: Any, dpi: int = 150) -> bytes:
+    """The picture as PNG, with no metadata beyond it."""
+    buffer = io.BytesIO()
+    ax.figure.savefig(buffer, format="png", dpi=dpi, metadata={"Software": None})
+    return buffer.getvalue()
 
 
 def inline(plot: Callable[[], Any]) -> str:
     """The picture as an HTML image, for notebooks."""
-    buffer = io.BytesIO()
-    plot().figure.savefig(buffer, format="png", dpi=96, metadata={"Software": None})
-    return f"<img src='data:image/png;base64,{base64.b64encode(buffer.getvalue()).decode()}'/>"
+    return f"<img src='data:image/png;base64,{base64.b64encode(png(plot(), dpi=96)).decode()}'/>"

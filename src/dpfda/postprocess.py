@@ -6,11 +6,13 @@ from the two.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 
+from .codec import frozen_array
 from .errors import ParameterError, shown
 from .noise import simulate
 from .protocol import Stage
@@ -41,16 +43,16 @@ def band_half_width(stage: Stage, level: float, functions: np.ndarray, statistic
     """
     check_level(level)
     rng = np.random.default_rng(SEED)
-    middle = stage.problem.finish(statistic.copy(), stage.parts)
-    curves = (simulate(_Simulated(stage), statistic, DRAWS, rng) - middle) @ functions.T
-    spread = np.sqrt((curves**2).mean(axis=0)) + 1e-300
-    worst = np.sort(np.abs(curves / spread).max(axis=1))
-    return worst[min(DRAWS - 1, int(np.ceil(level * (DRAWS + 1))) - 1)] * spread
-
-
-@dataclass(frozen=True)
-class _Simulated:
-    stage: Stage
+    problem = stage.problem
+    middle = problem.finish(statistic.copy(), stage.parts)
+    spread = np.sqrt(functions**2 @ problem.finish_variance(stage.variance)) + 1e-300
+    chunk = max(1, min(DRAWS, (1 << 21) // max(functions.shape)))  # bounded memory on any grid
+    worst = []
+    for start in range(0, DRAWS, chunk):
+        noise = simulate(stage, statistic, min(chunk, DRAWS - start), rng) - middle
+        worst.append(np.abs((noise @ functions.T) / spread).max(axis=1))
+    order = np.sort(np.concatenate(worst))
+    return order[min(DRAWS - 1, int(np.ceil(level * (DRAWS + 1))) - 1)] * spread
 
 
 def check_level(level: float) -> None:
@@ -59,8 +61,17 @@ def check_level(level: float) -> None:
         raise ParameterError("level must lie strictly between 0 and 1", shown(level), "Pass level=0.95.")
 
 
-def shrink(coefficients: np.ndarray, stage: Stage, method: str = "bayes") -> np.ndarray:
-    """Coefficients pulled towards the public centre by what the known noise law says is noise.
+def shrink(release: Any, method: str = "bayes") -> Any:
+    """A release pulled towards the public centre by what the known noise law says is noise.
+
+    The step is recorded on the release; its raw coefficients stay.
+    """
+    coefficients = frozen_array(shrunk(release.raw, release.plan.stage, method))
+    return replace(release, coefficients=coefficients, steps=(f"shrinkage by {method}",))
+
+
+def shrunk(coefficients: np.ndarray, stage: Stage, method: str = "bayes") -> np.ndarray:
+    """Coefficients after shrinkage.
 
     `bayes` is empirical Bayes: target coefficients have variances proportional to the public
     guess, with the one unknown factor estimated from the noisy coefficients by weighted least
@@ -76,9 +87,9 @@ def shrink(coefficients: np.ndarray, stage: Stage, method: str = "bayes") -> np.
     about = problem.typical(coefficients)[: variance.size]
     noised = (filter > 0) & (variance > 0)
     rule = _empirical_bayes if method == "bayes" else _block_james_stein
-    shrunk = about.copy()
-    shrunk[noised] *= rule(about[noised], variance[noised], filter[noised], problem.guess[noised])
-    return coefficients - about + shrunk
+    kept = about.copy()
+    kept[noised] *= rule(about[noised], variance[noised], filter[noised], problem.guess[noised])
+    return coefficients - about + kept
 
 
 def _empirical_bayes(seen: np.ndarray, noise: np.ndarray, filter: np.ndarray, guess: np.ndarray) -> np.ndarray:

@@ -16,6 +16,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from .basis import Eigenbasis
+from .codec import exact_fraction
 from .errors import ParameterError, PlanMismatch, shown
 from .grid import Grid
 
@@ -269,15 +270,12 @@ def as_epsilon(value: Any) -> Fraction:
     >>> 10 * as_epsilon(0.1) == 1
     True
     """
-    cure = "Pass epsilon=1.0, '1/4' or Fraction(1, 4): there is no default, it is a decision."
-    try:
-        if isinstance(value, bool) or value is None:
-            raise TypeError
-        epsilon = Fraction(repr(float(value)) if isinstance(value, float | np.floating) else str(value))
-    except (TypeError, ValueError, OverflowError, ZeroDivisionError):
-        raise ParameterError("epsilon must be positive and finite", shown(value), cure) from None
-    if epsilon <= 0:
-        raise ParameterError("epsilon must be positive and finite", value, cure)
+    cure = "Pass epsilon=1.0 or '1/4': there is no default, it is a decision."
+    epsilon = exact_fraction(value)
+    if epsilon is None or epsilon <= 0:
+        raise ParameterError(
+            "epsilon must be positive and finite", value if isinstance(value, str) else shown(value), cure
+        )
     if not Fraction(1, 10**9) <= epsilon <= 10**4:
         raise ParameterError("epsilon must lie between 1e-9 and 10,000", value, cure)
     return epsilon

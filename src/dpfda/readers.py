@@ -8,9 +8,11 @@ record becomes depends on that record alone: an unusable one becomes missing val
 from __future__ import annotations
 
 import fnmatch
+import numbers
 import os
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +26,8 @@ from .errors import FileError, ParameterError, RecordError, shown
 Columns = str | Sequence[str] | None
 Progress = Callable[[int, int | None], None]
 BATCH_BYTES = 1 << 24
-NUMERIC_CURE = "Name the value columns, e.g. columns='hh*', or repair the cell."
+NUMERIC_CURE = delimited.CURE
+PARQUET, TEXT = (".parquet", ".pq"), (".csv", ".tsv", ".txt")
 
 
 @dataclass(frozen=True, repr=False)
@@ -33,7 +36,7 @@ class Source:
 
     `columns` picks value columns of tables and files; `header` says whether a text file begins
     with names (None looks at the first line, which `lenient` reading must not do); `width` is the
-    number of values a usable record has.
+    number of values a usable record has, `points` the grid they must live on.
     """
 
     data: Any
@@ -41,6 +44,7 @@ class Source:
     header: bool | None = None
     lenient: bool = False
     width: int | None = None
+    points: np.ndarray | None = None
 
     def batches(self) -> Iterator[np.ndarray]:
         """Float batches, one row per record."""
@@ -48,13 +52,29 @@ class Source:
         if isinstance(data, str | os.PathLike):
             yield from self._file(Path(data))
         elif hasattr(data, "data_matrix") and hasattr(data, "grid_points"):
-            yield from self._array(_functional(data))
-        elif isinstance(data, pa.Table | pa.RecordBatch):
-            yield from self._table(data)
-        elif hasattr(data, "__dataframe__") or hasattr(data, "iloc"):
-            yield from self._frame(data)
+            yield from self._array(_functional(data, self.points))
+        elif hasattr(data, "iloc") and hasattr(data, "columns"):
+            yield from self._pandas(data)
+        elif hasattr(data, "__arrow_c_stream__") or isinstance(data, pa.RecordBatch):
+            yield from self._table(
+                pa.Table.from_batches([data]) if isinstance(data, pa.RecordBatch) else pa.table(data)
+            )
+        elif self.columns is not None:
+            raise ParameterError("columns need data with names", shown(self.columns), "Select them from the array.")
         else:
             yield from self._array(data)
+
+    @property
+    def by_records(self) -> bool:
+        """Whether only the records themselves say how many values they have (no shape, no schema)."""
+        if isinstance(self.data, str | os.PathLike):
+            return Path(self.data).suffix.lower() not in PARQUET
+        return isinstance(self.data, list | tuple)
+
+    @property
+    def spends_itself(self) -> bool:
+        """Whether reading once uses the data up."""
+        return hasattr(self.data, "__next__")
 
     def values_per_curve(self) -> int:
         """Number of values per curve, from the source's shape or header."""
@@ -67,7 +87,7 @@ class Source:
         """Number of records if the source knows it without being read, for progress bars."""
         data = self.data
         if isinstance(data, str | os.PathLike):
-            if not str(data).endswith((".parquet", ".pq")):
+            if not str(data).lower().endswith(PARQUET):
                 return None
             try:
                 return pyarrow.parquet.read_metadata(data).num_rows
@@ -78,7 +98,10 @@ class Source:
     # -- in memory ------------------------------------------------------------------------
 
     def _array(self, values: Any) -> Iterator[np.ndarray]:
-        array = _as_array(values)
+        if isinstance(values, np.ma.MaskedArray):
+            values = np.ma.filled(values.astype(float), np.nan)
+        # Whether a list forms an array depends on all of its records; lenient reading judges each alone.
+        array = None if self.lenient and not isinstance(values, np.ndarray) else _as_array(values)
         if array is None or array.dtype.kind not in "fiub":
             array = self._by_rows(values)
         if array.ndim != 2:
@@ -91,47 +114,60 @@ class Source:
             yield np.asarray(array[start : start + rows], dtype=float)
 
     def _by_rows(self, values: Any) -> np.ndarray:
-        """Rows that do not form an array of numbers: an error, or missing values row by row."""
-        records = list(values)
-        width = self.width if self.width is not None else len(records[0]) if hasattr(records[0], "__len__") else 0
-        rows = [_as_record(record, width) for record in records]
+        """Records that do not form an array of numbers: an error, or missing values cell by cell."""
+        try:
+            records = list(values)
+        except TypeError:
+            raise RecordError(
+                "Curves must come as an array, a table or a path", cure=f"Got {type(values).__name__}."
+            ) from None
+        width = self.width if self.width is not None else _length(records[0]) if records else 0
+        rows = [_as_record(record, width, self.lenient) for record in records]
         bad = [i for i, row in enumerate(rows) if row is None]
         if bad and not self.lenient:
             raise RecordError("Curves must be rows of numbers, all of one length", bad, "Convert or repair them.")
         return np.array([np.full(width, np.nan) if row is None else row for row in rows]).reshape(len(rows), width)
 
-    def _frame(self, frame: Any) -> Iterator[np.ndarray]:
+    def _pandas(self, frame: Any) -> Iterator[np.ndarray]:
+        """A pandas frame, some rows at a time; its index is not data."""
         names = [str(name) for name in frame.columns]
-        chosen = pick(names, self.columns)
-        table = frame if self.columns is None else frame[[frame.columns[names.index(name)] for name in chosen]]
-        arrow = pa.table(table) if hasattr(table, "__arrow_c_stream__") else None
-        if arrow is None:
-            yield from self._array(table.to_numpy())
-        else:
-            yield from self._table(arrow.rename_columns(chosen), all_columns=True)
+        places = (
+            list(range(len(names))) if self.columns is None else [names.index(n) for n in pick(names, self.columns)]
+        )
+        step = _rows_per_batch(len(places))
+        for start in range(0, len(frame), step):
+            part = frame.iloc[start : start + step]
+            yield np.column_stack([self._pandas_column(part.iloc[:, p], names[p], start) for p in places])
 
-    def _table(self, table: Any, all_columns: bool = False) -> Iterator[np.ndarray]:
-        chosen = list(table.schema.names) if all_columns else pick(table.schema.names, self.columns)
-        table = table.select(chosen)
-        whole = table if isinstance(table, pa.Table) else pa.Table.from_batches([table])
-        for batch in whole.to_batches(max_chunksize=_rows_per_batch(len(chosen))):
+    def _pandas_column(self, column: Any, name: str, first: int) -> np.ndarray:
+        """Numbers by their type, anything else cell by cell: no cell decides how another is read."""
+        if getattr(column.dtype, "kind", "O") in "fiub":
+            return column.to_numpy(dtype=float, na_value=np.nan)
+        cells = list(column)
+        if not self.lenient:
+            bad = [first + i for i, cell in enumerate(cells) if not (_is_number(cell) or _is_missing(cell))]
+            if bad:
+                raise RecordError("A cell does not hold a number", bad, NUMERIC_CURE, column=name)
+        return np.array([_as_number(cell) for cell in cells], dtype=float)
+
+    def _table(self, table: pa.Table) -> Iterator[np.ndarray]:
+        names = table.schema.names
+        if self.columns is not None and len(set(names)) < len(names):
+            raise FileError("Column names repeat; every column needs its own.")
+        if self.columns is not None:
+            table = table.select(pick(names, self.columns))
+        for batch in table.to_batches(max_chunksize=_rows_per_batch(table.num_columns)):
             yield self._matrix(batch)
 
-    def _matrix(self, batch: Any) -> np.ndarray:
-        out = np.empty((batch.num_rows, batch.num_columns))
+    def _matrix(self, batch: pa.RecordBatch) -> np.ndarray:
+        """Columns by their declared type; a type that holds no numbers is missing throughout, or an error."""
+        out = np.full((batch.num_rows, batch.num_columns), np.nan)
         for i, (field, column) in enumerate(zip(batch.schema, batch.columns, strict=True)):
-            kind = field.type
-            if (
-                pa.types.is_floating(kind)
-                or pa.types.is_integer(kind)
-                or pa.types.is_boolean(kind)
-                or pa.types.is_null(kind)
-                or pa.types.is_decimal(kind)
-            ):
+            if pa.types.is_dictionary(field.type):
+                column = column.dictionary_decode()
+            if _numeric(column.type):
                 out[:, i] = column.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False)
-            elif self.lenient:
-                out[:, i] = [_as_number(value) for value in column.to_pylist()]
-            else:
+            elif not self.lenient:
                 raise RecordError("A column does not hold numbers", column=field.name, cure=NUMERIC_CURE)
         return out
 
@@ -139,11 +175,11 @@ class Source:
 
     def _file(self, path: Path) -> Iterator[np.ndarray]:
         if not path.is_file():
-            raise FileError(f"There is no file {path.name!r} to read. Check the path.")
-        if path.suffix in (".parquet", ".pq"):
+            raise FileError(f"There is no file {path.name or str(path)!r} to read. Check the path.")
+        if path.suffix.lower() in PARQUET:
             yield from self._parquet(path)
-        elif path.suffix in (".csv", ".tsv", ".txt"):
-            layout = delimited.layout(path, self.header, self.lenient)
+        elif path.suffix.lower() in TEXT:
+            layout = delimited.layout(path, self.header, self.lenient, self.width)
             chosen = pick(layout.names, self.columns) if layout.names else None
             if layout.names is None and self.columns is not None:
                 raise ParameterError(
@@ -159,9 +195,9 @@ class Source:
             names = pick(file.schema_arrow.names, self.columns)
             for batch in file.iter_batches(batch_size=_rows_per_batch(len(names)), columns=names):
                 yield self._matrix(batch)
-        except (pa.ArrowException, OSError) as error:
-            if isinstance(error, FileError):
-                raise
+        except FileError:
+            raise
+        except (pa.ArrowException, OSError):
             raise FileError(f"{path.name!r} is not a readable Parquet file. Write it again.") from None
 
 
@@ -169,29 +205,43 @@ def pick(names: Sequence[str], columns: Columns) -> list[str]:
     """Column names chosen by a list, or by a pattern such as ``hh*``; None takes all."""
     if columns is None:
         return list(names)
+    # Names may be a first record that was taken for names: they are counted, never shown.
+    offer = f"The data has {len(names)} columns; check the spelling, and header=False if there are no names."
     if isinstance(columns, str):
         chosen = [name for name in names if fnmatch.fnmatchcase(name, columns)]
     else:
         chosen = [str(name) for name in columns]
         if missing := [name for name in chosen if name not in names]:
-            raise ParameterError("columns must name columns of the data", shown(missing[0]), _offer(names))
+            raise ParameterError("columns must name columns of the data", shown(missing[0]), offer)
     if not chosen:
-        raise ParameterError("columns must match at least one column", shown(columns), _offer(names))
+        raise ParameterError("columns must match at least one column", shown(columns), offer)
     return chosen
-
-
-def _offer(names: Sequence[str]) -> str:
-    return f"The data has {len(names)} columns, the first being {', '.join(shown(n) for n in names[:3])}."
 
 
 def _rows_per_batch(width: int) -> int:
     return max(1, BATCH_BYTES // (8 * max(1, width)))
 
 
-def _functional(data: Any) -> np.ndarray:
+def _numeric(kind: pa.DataType) -> bool:
+    types = pa.types
+    return (
+        types.is_floating(kind)
+        or types.is_integer(kind)
+        or types.is_boolean(kind)
+        or types.is_null(kind)
+        or types.is_decimal(kind)
+    )
+
+
+def _functional(data: Any, points: np.ndarray | None) -> np.ndarray:
     matrix = np.asarray(data.data_matrix)
     if matrix.ndim != 3 or matrix.shape[2] != 1:
         raise RecordError("Functional data must be curves with one component", cure="Select one component first.")
+    own = np.asarray(data.grid_points[0], dtype=float)
+    if points is not None and own.size == points.size and not np.allclose(own, points, rtol=1e-9, atol=1e-12):
+        raise RecordError(
+            "Functional data must live on the plan's grid", cure="Build the plan on its grid_points, or resample it."
+        )
     return matrix[:, :, 0]
 
 
@@ -202,19 +252,31 @@ def _as_array(values: Any) -> np.ndarray | None:
         return None
 
 
-def _as_record(record: Any, width: int) -> np.ndarray | None:
-    """One record as numbers, or None: every failure looks the same and says nothing of the content."""
-    try:
-        row = np.array([_as_number(value) for value in record], dtype=float)
-    except (ValueError, TypeError, OverflowError):
+def _length(record: Any) -> int:
+    return len(record) if hasattr(record, "__len__") else 0
+
+
+def _as_record(record: Any, width: int, lenient: bool) -> np.ndarray | None:
+    """One record as numbers, or None; its cells are judged one by one, whatever stands around it."""
+    if isinstance(record, str | bytes | dict) or not hasattr(record, "__len__") or len(record) != width:
         return None
-    usable = row.size == width and not any(isinstance(value, str | bytes | list | tuple | dict) for value in record)
-    return row if usable else None
+    cells = list(record)
+    if not lenient and not all(_is_number(cell) or _is_missing(cell) for cell in cells):
+        return None
+    return np.array([_as_number(cell) for cell in cells], dtype=float)
 
 
-def _as_number(value: Any) -> float:
-    """A cell as a float; missing for anything that is not a number."""
+def _is_number(cell: Any) -> bool:
+    return isinstance(cell, numbers.Real | Decimal | np.bool_)
+
+
+def _is_missing(cell: Any) -> bool:
+    return cell is None or type(cell).__name__ in ("NAType", "NaTType")
+
+
+def _as_number(cell: Any) -> float:
+    """A cell as a float; missing for anything that is not a number or does not fit one."""
     try:
-        return float(value) if isinstance(value, int | float | np.number) else float("nan")
+        return float(cell) if _is_number(cell) else float("nan")
     except (ValueError, TypeError, OverflowError):
         return float("nan")

@@ -7,10 +7,9 @@ cost budget and never privacy. A sealed :class:`Release` holds public things onl
 
 from __future__ import annotations
 
-import json
 import logging
 import os
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -52,8 +51,8 @@ def execute(plan: Any, summary: Summary, ledger: Ledger | None, query: str) -> R
     log.info("released %s for plan %s at epsilon %s", query, plan.digest[:12], plan.epsilon)
     return Release(
         plan=plan,
-        coefficients=coefficients,
-        raw=coefficients,
+        coefficients=codec.frozen_array(coefficients),
+        raw=codec.frozen_array(coefficients),
         query=query,
         created=datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
         study=study,
@@ -82,13 +81,14 @@ class Release:
     entry: int | None = None
     seal: str | None = None
     steps: tuple[str, ...] = ()
-    order: int = field(default=0)
+    order: int = 0
 
     # -- the curve ------------------------------------------------------------------------
 
     def __call__(self, t: ArrayLike) -> np.ndarray:
-        """The curve (or derivative) at any points of the domain."""
-        return self._functions(t) @ self.coefficients + self._offset(t)
+        """The curve (or derivative) at any points of the domain; a number at a number."""
+        values = self.plan.basis.evaluate(t, self.order) @ self.coefficients + self._offset(t)
+        return values if np.ndim(t) else values[0]
 
     @property
     def grid(self) -> Any:
@@ -97,18 +97,15 @@ class Release:
     @property
     def values(self) -> np.ndarray:
         """The curve at the grid points."""
-        return self(self.grid.points)
+        if self.order:
+            return self(self.grid.points)
+        return self.plan.basis.synthesize(self.coefficients) + self.plan.problem.offset
 
     def derivative(self) -> Release:
         """The derivative of the curve, with bands of its own."""
         if self.order:
             raise ParameterError("only the first derivative is released", "a second one", "Difference it on the grid.")
         return replace(self, order=1)
-
-    def _functions(self, t: ArrayLike) -> np.ndarray:
-        if self.order == 0 and t is self.grid.points:
-            return self.plan.basis.functions
-        return self.plan.basis.evaluate(t, self.order)
 
     def _offset(self, t: ArrayLike) -> np.ndarray:
         offset, x = self.plan.problem.offset, self.grid.points
@@ -122,15 +119,14 @@ class Release:
         With probability `level` the filtered mean of the clipped data lies inside, everywhere.
         """
         points = self.grid.points if t is None else np.atleast_1d(np.asarray(t, dtype=float))
-        functions = self._functions(points)
+        functions = self.plan.basis.evaluate(points, self.order)
         width = band_half_width(self.plan.stage, level, functions, self.plan.problem.typical(self.raw))
         middle = functions @ self.raw + self._offset(points)
         return Band(points, middle - width, middle + width, level)
 
     def shrink(self, method: str = "bayes") -> Release:
         """A copy shrunk towards the public centre with the known noise law; `raw` keeps what was drawn."""
-        shrunk = shrink(self.raw, self.plan.stage, method)
-        return replace(self, coefficients=shrunk, steps=(f"shrinkage by {method}",))
+        return shrink(self, method)
 
     # -- words and pictures ---------------------------------------------------------------
 
@@ -147,14 +143,19 @@ class Release:
             self(t),
             self.band(level, t),
             ax=ax,
-            epsilon=float(self.plan.epsilon),
-            derivative=bool(self.order),
+            title=f"{self.title.capitalize()}, {float(self.plan.epsilon):g}-differentially private",
+            label="; ".join([f"private {'derivative' if self.order else self.query}", *self.steps]),
         )
+
+    @property
+    def title(self) -> str:
+        """What this is, in words."""
+        return f"{'derivative of the ' if self.order else ''}{self.query} curve"
 
     def __repr__(self) -> str:
         low, high = self.grid.span
         return (
-            f"Release({self.query} curve on [{low:g}, {high:g}], epsilon {float(self.plan.epsilon):g}, "
+            f"Release({self.title} on [{low:g}, {high:g}], epsilon {float(self.plan.epsilon):g}, "
             f"plan {self.plan.digest[:12]})"
         )
 
@@ -164,8 +165,11 @@ class Release:
     # -- files ----------------------------------------------------------------------------
 
     def to_json(self) -> str:
+        """Everything public about the release, with a version and a checksum."""
         body = {
             "plan": codec.plain(self.plan),
+            "chosen": codec.plain(self.plan.chosen),
+            "scales": self.plan.scales.tolist(),
             "coefficients": self.coefficients.tolist(),
             "raw": self.raw.tolist(),
             "values": self.values.tolist(),
@@ -178,9 +182,7 @@ class Release:
             "order": self.order,
             "statement": self.statement,
         }
-        return json.dumps(
-            {"dpfda": "release", "version": VERSION, **body, "sha256": codec.digest(body)}, indent=1, allow_nan=False
-        )
+        return codec.seal("release", VERSION, body)
 
     def save(self, path: str | os.PathLike[str]) -> Path:
         """Write JSON with a version and a checksum; the file is whole or absent."""
@@ -224,25 +226,28 @@ class Release:
 
 
 def load(path: str | os.PathLike[str]) -> Release:
-    """A release read from the file that :meth:`Release.save` wrote; damaged files are refused."""
+    """A release read from the file that :meth:`Release.save` wrote; damaged files are refused.
+
+    The file decides: parameters that another version or machine would select differently are taken
+    as they were chosen.
+    """
+    name = Path(path).name
     try:
-        body = json.loads(Path(path).read_text(encoding="utf-8"))
+        text = Path(path).read_text(encoding="utf-8")
     except OSError as error:
-        raise FileError(f"{Path(path).name!r} cannot be read: {error.strerror}.") from None
-    except (ValueError, RecursionError):
-        raise FileError(f"{Path(path).name!r} is not a release: it is not JSON text.") from None
-    if not isinstance(body, dict) or body.pop("dpfda", None) != "release":
-        raise FileError(f"{Path(path).name!r} is not a dpfda release.")
-    if (version := body.pop("version", None)) != VERSION:
-        raise FileError(f"{Path(path).name!r} has format version {str(version)[:20]}; this program reads {VERSION}.")
-    if body.pop("sha256", None) != codec.digest(body):
-        raise FileError(f"{Path(path).name!r} does not match its checksum: it was edited or damaged.")
-    plan = codec.revive(body.get("plan"))
+        raise FileError(f"{name!r} cannot be read: {error.strerror}.") from None
+    except UnicodeDecodeError:
+        raise FileError(f"{name!r} is not a release: it is not text.") from None
+    body = codec.unseal(text, "release", VERSION)
     try:
+        plan = codec.revive(body["plan"])
+        scales, values = np.array(body["scales"], dtype=float), np.array(body["values"], dtype=float)
+        if scales.shape != plan.scales.shape or not np.allclose(scales, plan.scales, rtol=1e-6, atol=0):
+            plan = replace(plan, method=codec.revive(body["chosen"]))
         release = Release(
             plan=plan,
-            coefficients=np.array(body["coefficients"], dtype=float),
-            raw=np.array(body["raw"], dtype=float),
+            coefficients=codec.frozen_array(body["coefficients"]),
+            raw=codec.frozen_array(body["raw"]),
             query=str(body["query"]),
             created=str(body["created"]),
             study=body["study"],
@@ -252,11 +257,13 @@ def load(path: str | os.PathLike[str]) -> Release:
             order=int(body["order"]),
         )
         whole = release.coefficients.shape == release.raw.shape == (plan.basis.size,)
-        values = np.array(body["values"], dtype=float)
-    except (KeyError, TypeError, ValueError, AttributeError):
+        whole = whole and values.shape == (plan.grid.size,) and release.order in (0, 1)
+    except (KeyError, TypeError, AttributeError, ValueError) as error:
+        if isinstance(error, ParameterError):
+            raise
         whole = False
-    if not whole or values.shape != (plan.grid.size,) or release.order not in (0, 1):
-        raise FileError(f"{Path(path).name!r} does not hold a whole release.")
+    if not whole:
+        raise FileError(f"{name!r} does not hold a whole release.")
     return _on_this_machine(release, values)
 
 
@@ -264,7 +271,7 @@ def _on_this_machine(release: Release, values: np.ndarray) -> Release:
     """Eigenvectors may come out rotated under another linear-algebra library; the saved values decide."""
     if release.order or np.allclose(release.values, values, rtol=0, atol=1e-9 * (1 + np.abs(values).max())):
         return release
-    about = release.plan.basis.coefficients(values - release.plan.problem.offset)
+    about = codec.frozen_array(release.plan.basis.coefficients(values - release.plan.problem.offset))
     return replace(release, coefficients=about, raw=about, steps=(*release.steps, "re-expressed in this basis"))
 
 

@@ -37,7 +37,9 @@ def summarize(
     `progress(done, total)` is called after each batch; `total` is None where the source cannot say.
     """
     summary = empty(problem)
-    source = readers.Source(records, columns, header, problem.invalid == "center", problem.grid.size)
+    source = readers.Source(
+        records, columns, header, problem.invalid == "center", problem.grid.size, problem.grid.points
+    )
     hint = source.size_hint() if progress else None
     for batch in source.batches():
         if batch.shape[1] != problem.grid.size:

@@ -42,7 +42,7 @@ def facts(plan: Any) -> list[tuple[str, str]]:
         ("bound", describe_bound(plan.bound)),
         ("grid", repr(plan.grid)),
         ("kernel", repr(plan.kernel)),
-        ("method", f"{plan.method!r}"),
+        ("method", f"{plan.chosen!r}"),
         ("numbers released", f"{sum(part.where.size for part in plan.stage.parts)} of {plan.problem.size}"),
         ("expected error", f"{number(plan.expected_error)} (noise only, squared L2)"),
         ("expected risk", f"{number(plan.expected_risk)} (noise plus prior bias)"),
@@ -165,12 +165,12 @@ def statement(release: Any) -> str:
         else "ball noise on the coefficients, rounded exactly"
     )
     how = (
-        f"Method {plan.method!r} with {plan.kernel!r}: {draw}, drawn from the operating system's generator on "
+        f"Method {plan.chosen!r} with {plan.kernel!r}: {draw}, drawn from the operating system's generator on "
         f"exact integer totals.{after}"
     )
     return "\n\n".join(
         [
-            f"Privacy statement for a mean curve released {release.created} (plan {plan.digest[:12]}).",
+            f"Privacy statement for a {release.title} released {release.created} (plan {plan.digest[:12]}).",
             protection(plan),
             assumption(plan),
             how,

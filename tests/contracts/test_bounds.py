@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from conftest import BOUNDS, GRID, hostile, plan_of
@@ -30,9 +32,9 @@ def inside(bound: object, row: np.ndarray) -> bool:
 @given(rows=lattice_rows)
 def test_clip_is_total_and_idempotent(name, rows):
     bound = BOUNDS[name]
-    once = bound.clip(np.array(rows))
+    once = bound.clip_lattice(np.array(rows))
     assert all(inside(bound, row) for row in once)
-    assert np.array_equal(bound.clip(once), once)
+    assert np.array_equal(bound.clip_lattice(once), once)
 
 
 @pytest.mark.parametrize("name", ["L2", "L1", "Ellipsoid", "Box"])
@@ -42,12 +44,39 @@ def test_clip_decides_the_surface_in_integers(name, scale, seed):
     row = np.random.default_rng(seed).normal(size=8)
     norms = {"L2": 2, "Ellipsoid": 2, "L1": 1, "Box": np.inf}
     row = np.rint(scale * RADIUS * row / np.linalg.norm(row, norms[name]))
-    clipped = bound.clip(row[None])[0]
+    clipped = bound.clip_lattice(row[None])[0]
     if inside(bound, row):
         assert np.array_equal(clipped, row)
     else:
         assert inside(bound, clipped)
         assert np.abs(clipped).max() > 0.8 * RADIUS / 8
+
+
+@pytest.mark.parametrize("name", BOUNDS)
+@given(seed=st.integers(0, 2**32 - 1), size=st.floats(-3, 300))
+def test_clipped_records_are_inside_and_stay_as_they_are(name, seed, size):
+    """In real units, about any centre: total on finite records, idempotent to the bit."""
+    bound = BOUNDS[name]
+    length = bound.size or GRID.size
+    records = np.random.default_rng(seed).standard_cauchy((3, length)).clip(-1e6, 1e6) * 10.0**size
+    if bound.center is not None and bound.center.size > 1 and bound.size:
+        bound = replace(bound, center=0.25)
+    grid = GRID if bound.on_grid else None
+    once = bound.clip(records, grid)
+    assert np.array_equal(bound.clip(once, grid), once)
+    about = (once - bound.center_on(length)) / (bound.lengths(length) if not bound.on_grid else bound.radius)
+    norms = {dp.L2Ball: GRID.norm, dp.Ellipsoid: lambda x: np.linalg.norm(x, axis=1)}
+    norms |= {dp.L1Ball: lambda x: np.abs(x).sum(axis=1), dp.Box: lambda x: np.abs(x).max(axis=1)}
+    assert (norms[type(bound)](about) <= 1 + 1e-6).all()
+
+
+def test_clip_refuses_what_it_cannot_judge():
+    with pytest.raises(dp.RecordError, match="finite"):
+        dp.L2Ball(1.0).clip([np.nan, 1.0])
+    with pytest.raises(dp.ParameterError, match="coefficients, not curves"):
+        dp.L1Ball(1.0).clip(np.ones(21), GRID)
+    with pytest.raises(dp.ParameterError, match="12 coordinates"):
+        BOUNDS["Box"].clip(np.ones(5))
 
 
 @pytest.mark.parametrize("name", BOUNDS)

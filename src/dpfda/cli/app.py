@@ -17,6 +17,7 @@ app = typer.Typer(
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
     help="Publish curves under pure differential privacy.",
+    epilog="Exit codes: 0 done, 1 input or file wrong, 2 command line wrong, 3 ledger refused, 130 interrupted.",
 )
 ledger_app = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="Keep the privacy budget of a study.")
 app.command("plan")(planning.plan_command)

@@ -7,6 +7,8 @@ refused or cannot be used.
 from __future__ import annotations
 
 import functools
+import logging
+import re
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -18,25 +20,36 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from ..errors import DpfdaError, LedgerError
 
-out, err = Console(highlight=False, soft_wrap=True), Console(stderr=True, highlight=False, soft_wrap=True)
+plain_text: dict[str, Any] = {"highlight": False, "soft_wrap": True, "emoji": False, "markup": False}
+out, err = Console(**plain_text), Console(stderr=True, **plain_text)
+#: Words that errors spell as keywords of Python and the command spells as options.
+OPTIONS = re.compile(r"\b(epsilon|columns|fill|invalid|header|n|study|measure|grid|standardize)=")
 
 
 def guarded(command: Callable[..., None]) -> Callable[..., None]:
-    """Errors on purpose become one clear line and an exit code, never a traceback."""
+    """Errors become one clear line and an exit code; a traceback only with --verbose."""
 
     @functools.wraps(command)
     def run(*args: Any, **options: Any) -> None:
         try:
             command(*args, **options)
         except DpfdaError as error:
-            err.print(f"Error: {error}", style="bold red", markup=False)
+            message = OPTIONS.sub(r"--\1 ", str(error))
+            err.print(f"Error: {message}", style="bold red")
             raise typer.Exit(3 if isinstance(error, LedgerError) else 1) from None
         except KeyboardInterrupt:
+            err.print("Interrupted. 'dpfda ledger history' tells whether a release was charged.", style="bold red")
+            raise typer.Exit(130) from None
+        except (OSError, MemoryError, ArithmeticError, ValueError, TypeError, RuntimeError) as error:
+            if logging.getLogger("dpfda").isEnabledFor(logging.INFO):
+                raise
+            # The text of an unforeseen error may quote data: only its kind is shown.
             err.print(
-                "Interrupted. Nothing more was written; 'dpfda ledger history' tells whether the release was charged.",
+                f"Error: the run stopped with an unforeseen {type(error).__name__}. "
+                "Run dpfda --verbose ... for details; if a ledger was given, its history tells whether it was charged.",
                 style="bold red",
             )
-            raise typer.Exit(130) from None
+            raise typer.Exit(1) from None
 
     return run
 

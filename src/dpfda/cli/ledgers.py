@@ -25,7 +25,7 @@ def ledger_create(
     Example: dpfda ledger create study.ledger --epsilon 2 --study "load curves"
     """
     made = Ledger.create(path, epsilon=epsilon, study=study, delta=delta)
-    out.print(f"Ledger {path.name} for study {made.name!r}: budget epsilon {made.budget}.", markup=False)
+    out.print(f"Ledger {path.name} for study {made.name!r}: budget epsilon {made.budget}.")
 
 
 @guarded
@@ -42,9 +42,7 @@ def ledger_show(path: Annotated[Path, typer.Argument(help="A ledger file.")], as
         "remaining": str(book.remaining),
         "entries": len(book.history()),
     }
-    out.print_json(data=data) if as_json else out.print(
-        "\n".join(f"{key:<10} {value}" for key, value in data.items()), markup=False
-    )
+    out.print_json(data=data) if as_json else out.print("\n".join(f"{key:<10} {value}" for key, value in data.items()))
 
 
 @guarded

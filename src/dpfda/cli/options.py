@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -74,15 +77,17 @@ def plan_without_data(n: int | None, **options: Any) -> MeanPlan:
     return MeanPlan(n=n, **options)
 
 
-def read_plan(path: Path) -> MeanPlan:
+def read_text(path: Path) -> str:
     try:
-        return MeanPlan.from_json(path.read_text(encoding="utf-8"))
+        return path.read_text(encoding="utf-8")
     except UnicodeDecodeError:
-        raise FileError(f"{path.name!r} is not a plan: it is not text.") from None
+        raise FileError(f"{path.name!r} is not a text file: it is neither a plan nor a release.") from None
     except OSError as error:
-        if isinstance(error, FileError):
-            raise
-        raise FileError(f"The plan {path.name!r} cannot be read: {error.strerror}.") from None
+        raise FileError(f"{path.name or str(path)!r} cannot be read: {error.strerror}. Check the path.") from None
+
+
+def read_plan(path: Path) -> MeanPlan:
+    return MeanPlan.from_json(read_text(path))
 
 
 def figures(plan: MeanPlan) -> dict[str, Any]:
@@ -91,7 +96,7 @@ def figures(plan: MeanPlan) -> dict[str, Any]:
         "plan": plan.digest,
         "n": plan.n,
         "epsilon": str(plan.epsilon),
-        "method": repr(plan.method),
+        "method": repr(plan.chosen),
         "expected_error": plan.expected_error,
         "expected_risk": plan.expected_risk,
         "relative_error": float(np.sqrt(plan.expected_risk) / plan.bound.outer),
@@ -99,15 +104,37 @@ def figures(plan: MeanPlan) -> dict[str, Any]:
     }
 
 
-def write_outputs(
-    release: exits.Release, output: Path | None, csv: Path | None, plot: Path | None, statement: Path | None
-) -> list[str]:
-    if output:
-        release.save(output)
-    if csv:
-        release.to_csv(csv)
-    if plot:
-        plots.save(release.plot(), plot)
-    if statement:
-        files.write_whole(statement, release.statement + "\n")
-    return [str(path) for path in (output, csv, plot, statement) if path]
+@dataclass(frozen=True)
+class Outputs:
+    """Where a release goes. Places are reserved before the charge and filled after it."""
+
+    out: Path | None = None
+    csv: Path | None = None
+    plot: Path | None = None
+    statement: Path | None = None
+
+    @property
+    def paths(self) -> list[Path]:
+        return [path for path in (self.out, self.csv, self.plot, self.statement) if path is not None]
+
+    @contextmanager
+    def reserved(self, *in_use: Path | None) -> Iterator[Callable[[exits.Release], list[str]]]:
+        """Reserve every place (none of them a file that is in use); yields what fills them."""
+        check_picture(self.plot)
+        with files.reserved(self.paths, in_use) as places:
+
+            def write(release: exits.Release) -> list[str]:
+                contents: list[tuple[Path | None, Callable[[], str | bytes]]] = [
+                    (self.out, release.to_json),
+                    (self.csv, release.to_csv),
+                    (self.plot, lambda: plots.png(release.plot())),
+                    (self.statement, lambda: release.statement + "\n"),
+                ]
+                return [str(places[path].write(content())) for path, content in contents if path is not None]
+
+            yield write
+
+
+def check_picture(path: Path | None) -> None:
+    if path is not None and path.suffix.lower() != ".png":
+        raise FileError(f"The picture {path.name!r} must end in .png.")

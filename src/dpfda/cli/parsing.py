@@ -62,6 +62,7 @@ def parse_kernel(text: str) -> Kernel:
 def parse_method(text: str) -> Method:
     """``qr``, or with options ``qr:psi=0.01,noise=kernel``."""
     name, _, options = text.partition(":")
+    name = name.lower()
     if name not in METHODS:
         raise ParameterError(f"method must be one of {', '.join(METHODS)}", repr(text)[:60], "Write --method minimax.")
     kind = METHODS[name]

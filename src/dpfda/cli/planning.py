@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
+import numpy as np
 import typer
 from rich.table import Table
 
@@ -33,7 +34,7 @@ def plan_command(
     output: Annotated[Path | None, typer.Option("--out", help="Write the plan.")] = None,
     explain: Annotated[bool, typer.Option("--explain", help="Say in plain words what it means.")] = False,
     target: Annotated[
-        float | None, typer.Option(help="Also find the epsilon and the n whose expected risk is this.")
+        float | None, typer.Option(help="Also find the epsilon and the n whose expected risk (squared L2) is this.")
     ] = None,
     as_json: opt.AsJson = False,
 ) -> None:
@@ -68,12 +69,15 @@ def plan_command(
     if as_json:
         out.print_json(data={**opt.figures(plan), **reach})
         return
-    out.print(plan.explain() if explain else repr(plan), markup=False)
+    out.print(plan.explain() if explain else repr(plan))
     if reach:
+        epsilon_needed = np.ceil(reach["epsilon_for_target"] * 1e4) / 1e4
         out.print(
-            f"  risk {target:g} needs epsilon {reach['epsilon_for_target']:.4g} at this n, "
+            f"  risk {target:g} needs epsilon {epsilon_needed:g} at this n, "
             f"or n {reach['n_for_target']:,} at this epsilon"
         )
+    if output:
+        out.print(f"Written: {output}")
 
 
 @guarded
@@ -107,8 +111,10 @@ def compare_command(
     plans = api.compare(base, [parsing.parse_method(m) for m in methods.split()], budgets)
     risks = {name: [getattr(p, f"expected_{measure}") for p in row] for name, row in plans.items()}
     if plot:
-        files.check_writable(plot)
-        plots.save(plots.comparison([float(p.epsilon) for p in next(iter(plans.values()))], risks), plot)
+        opt.check_picture(plot)
+        ax = plots.comparison([float(p.epsilon) for p in next(iter(plans.values()))], risks)
+        ax.set_title(f"n = {base.n:,}, {words.describe_bound(base.bound)}", loc="left", fontsize=9)
+        files.write_whole(plot, plots.png(ax))
     if as_json:
         out.print_json(data={"measure": f"expected_{measure}", "epsilons": budgets, "methods": risks})
         return

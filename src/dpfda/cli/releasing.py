@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import json
 import shlex
 import subprocess
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import numpy as np
 import typer
 
-from .. import api, datasets, files
+from .. import api, codec, datasets, files
 from .. import release as exits
 from ..errors import FileError, ParameterError, shown
 from ..ledger import Ledger
@@ -56,54 +55,63 @@ def mean_command(
 
     Example: dpfda mean curves.csv --epsilon 1 --radius 1 --out mean.json --csv mean.csv --plot mean.png
     """
-    chosen = columns.split(",") if columns and "," in columns else columns
-    for path in filter(None, (output, csv, plot, statement)):
-        files.check_writable(path)
-    if plot and plot.suffix != ".png":
-        raise FileError(f"The picture {plot.name!r} must end in .png.")
+    given = {
+        "--epsilon": epsilon, "--radius": radius, "--center": center, "--grid": grid, "--kernel": kernel,
+        "--method": method, "--fill": fill, "--n": n, "--standardize": standardize or None,
+        "--norm": None if norm == "l2" else norm, "--neighbors": None if neighbors == "replace" else neighbors,
+        "--invalid": None if invalid == "raise" else invalid, "--axis": None if axis == "t" else axis,
+    }  # fmt: skip
+    outputs = opt.Outputs(output, csv, plot, statement)
+    check_mean_options(plan, {name: value for name, value in given.items() if value is not None}, ledger, study)
+    if not outputs.paths and not as_json:
+        raise FileError("A release needs a place to go. Pass --out, --csv, --plot, --statement or --json.")
     check_shrink(shrink)
     book = Ledger(ledger, study) if ledger else None
-    with progress_bar(quiet or as_json) as progress:
+    reading: dict[str, Any] = {"columns": split(columns), "header": header}
+    with outputs.reserved(curves, ledger, plan) as write, progress_bar(quiet or as_json) as progress:
         if plan is not None:
-            release = opt.read_plan(plan).release(curves, book, columns=chosen, header=header, progress=progress)
+            release = opt.read_plan(plan).release(curves, book, progress=progress, **reading)
         else:
             options = opt.plan_options(
-                epsilon,
-                radius,
-                norm,
-                center,
-                grid,
-                axis,
-                kernel,
-                method,
-                neighbors=neighbors,
-                invalid=invalid,
-                standardize=standardize,
-                fill=fill,
-            )
-            release = api.mean(curves, n=n, ledger=book, columns=chosen, header=header, progress=progress, **options)
-    if shrink:
-        release = release.shrink(shrink)
-    written = opt.write_outputs(release, output, csv, plot, statement)
+                epsilon, radius, norm, center, grid, axis, kernel, method,
+                neighbors=neighbors, invalid=invalid, standardize=standardize, fill=fill,
+            )  # fmt: skip
+            release = api.mean(curves, n=n, ledger=book, progress=progress, **reading, **options)
+        if shrink:
+            release = release.shrink(shrink)
+        written = write(release)
     if as_json:
-        out.print_json(
-            data={
-                **opt.figures(release.plan),
-                "study": release.study,
-                "entry": release.entry,
-                "written": written,
-                "grid": release.grid.points.tolist(),
-                "values": release.values.tolist(),
-            }
-        )
+        out.print_json(data={**shown_release(release), "written": written})
     elif not quiet:
-        out.print(repr(release.plan), markup=False)
-        out.print(
-            f"Written: {', '.join(written)}"
-            if written
-            else "Nothing was written: pass --out, --csv, --plot or --statement.",
-            markup=False,
+        out.print(repr(release.plan))
+        out.print(f"Written: {', '.join(written)}")
+
+
+def check_mean_options(plan: Path | None, given: dict[str, Any], ledger: Path | None, study: str | None) -> None:
+    """Options that would be ignored are refused: silence would release something else than was asked for."""
+    if plan is not None and given:
+        raise ParameterError(
+            "a plan file settles everything about the release", ", ".join(given), "Drop these, or drop --plan."
         )
+    if study is not None and ledger is None:
+        raise ParameterError("--study names the study of a ledger", "no ledger", "Pass --ledger too.")
+
+
+def split(columns: str | None) -> str | list[str] | None:
+    return columns.split(",") if columns and "," in columns else columns
+
+
+def shown_release(release: exits.Release) -> dict[str, Any]:
+    """A release for --json."""
+    return {
+        **opt.figures(release.plan),
+        "created": release.created,
+        "study": release.study,
+        "entry": release.entry,
+        "steps": list(release.steps),
+        "grid": release.grid.points.tolist(),
+        "values": release.values.tolist(),
+    }
 
 
 def check_shrink(method: str | None) -> None:
@@ -122,38 +130,17 @@ def show_command(
 
     Example: dpfda show mean.json --plot again.png
     """
-    if kind_of(file) == "plan":
+    outputs = opt.Outputs(csv=csv, plot=plot)
+    if codec.kind_of(opt.read_text(file)) == "plan":
+        if outputs.paths:
+            raise ParameterError("a plan has no curve to write", "--plot or --csv", "Show a release, or drop them.")
         plan = opt.read_plan(file)
-        out.print_json(data=opt.figures(plan)) if as_json else out.print(repr(plan), markup=False)
+        out.print_json(data=opt.figures(plan)) if as_json else out.print(repr(plan))
         return
     release = exits.load(file)
-    for path in filter(None, (plot, csv)):
-        files.check_writable(path)
-    opt.write_outputs(release, None, csv, plot, None)
-    if as_json:
-        out.print_json(
-            data={
-                **opt.figures(release.plan),
-                "created": release.created,
-                "study": release.study,
-                "entry": release.entry,
-                "steps": list(release.steps),
-                "grid": release.grid.points.tolist(),
-                "values": release.values.tolist(),
-            }
-        )
-    else:
-        out.print(release.statement, markup=False)
-
-
-def kind_of(file: Path) -> str:
-    try:
-        data = json.loads(file.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise FileError(f"{file.name!r} cannot be read: {error.strerror}.") from None
-    except (ValueError, RecursionError):
-        raise FileError(f"{file.name!r} is neither a release nor a plan: it is not JSON text.") from None
-    return str(data.get("dpfda")) if isinstance(data, dict) else ""
+    with outputs.reserved(file) as write:
+        write(release)
+    out.print_json(data=shown_release(release)) if as_json else out.print(release.statement)
 
 
 @guarded
@@ -165,6 +152,8 @@ def demo_command(
 
     Example: dpfda demo --out demo
     """
+    if curves < 2:
+        raise ParameterError("a demo needs at least two households", curves, "Write --curves 1000.")
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -200,8 +189,8 @@ def demo_command(
         "--statement",
         str(folder / "statement.txt"),
     ]
-    out.print(f"$ dpfda {shlex.join(command)}", markup=False)
+    out.print(f"$ dpfda {shlex.join(command)}")
     done = subprocess.run([sys.executable, "-m", "dpfda", *command], check=False)
     if done.returncode:
         raise typer.Exit(done.returncode)
-    out.print((folder / "statement.txt").read_text(encoding="utf-8"), markup=False)
+    out.print((folder / "statement.txt").read_text(encoding="utf-8"))

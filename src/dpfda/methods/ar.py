@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
+from typing import Self
 
 import numpy as np
 
@@ -23,15 +24,20 @@ class AR(Penalized):
     True
     """
 
-    def calibrate(self, problem: Problem, epsilon: Fraction) -> tuple[Part, ...]:
+    def resolved(self, problem: Problem, epsilon: Fraction) -> Self:
         eta = self.eta or 2 * (1 + 2 / (problem.decay or 4.0))
-        unit = 0.5 * problem.basis.eigenvalues ** (-eta / 2)
-        extent = problem.extent[: unit.size]
-        top = float((extent / unit).max())
-        psi = self.psi or self._best_psi(problem, epsilon, unit, extent)
-        threshold = psi * unit
+        psi = self.psi or self._best_psi(problem, epsilon, *_scale(problem, eta))
+        return replace(self, eta=eta, psi=psi)
+
+    def calibrate(self, problem: Problem, epsilon: Fraction) -> tuple[Part, ...]:
+        chosen = self.resolved(problem, epsilon)
+        unit, extent = _scale(problem, chosen.eta)
+        threshold = chosen.psi * unit
         if not (threshold < extent).any():
-            raise ParameterError("psi must leave at least one coefficient alive", psi, f"Pass psi below {top:.3g}.")
+            top = float((extent / unit).max())
+            raise ParameterError(
+                "psi must leave at least one coefficient alive", chosen.psi, f"Pass psi below {top:.3g}."
+            )
         return (self._part(problem, epsilon, _alive(threshold, extent), threshold, late=problem.adds),)
 
     def _best_psi(self, problem: Problem, epsilon: Fraction, unit: np.ndarray, extent: np.ndarray) -> float:
@@ -44,6 +50,12 @@ class AR(Penalized):
         alive = _alive(threshold, problem.extent[: threshold.size])
         missed = np.where(alive > 0, np.minimum(problem.guess, threshold**2), problem.guess)
         return self._risk(problem, epsilon, alive, float(missed.sum()))
+
+
+def _scale(problem: Problem, eta: float | None) -> tuple[np.ndarray, np.ndarray]:
+    """Thresholds for psi one, and the bounds that they must stay below."""
+    unit = 0.5 * problem.basis.eigenvalues ** (-float(eta or 1) / 2)
+    return unit, problem.extent[: unit.size]
 
 
 def _alive(threshold: np.ndarray, extent: np.ndarray) -> np.ndarray:

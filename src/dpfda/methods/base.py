@@ -6,10 +6,11 @@ be computed from public things (filter bias under the public guess, plus noise e
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -23,6 +24,10 @@ NOISES, SENSITIVITIES = ("matched", "kernel"), ("tight", "paper")
 
 class Method(Fact):
     """A frozen recipe that calibrates noise for any problem."""
+
+    def resolved(self, problem: Problem, epsilon: Fraction) -> Self:
+        """This method with every parameter at None chosen, from public things only."""
+        return self
 
     def calibrate(self, problem: Problem, epsilon: Fraction) -> tuple[Part, ...]:
         """Parts that hide one neighbour at `epsilon`; looks at public things only."""
@@ -56,6 +61,10 @@ class LaplaceMethod(Method):
     ) -> Part:
         """The coordinates with a positive filter, with noise of the chosen shape."""
         where = np.flatnonzero(filter > 0)
+        if not where.size:
+            raise ParameterError(
+                "a filter must keep at least one coefficient", "none", "Check eta, psi and the kernel's scale."
+            )
         kept = filter[where]
         reach = self._reach(problem).restricted(where)
         law = Laplace.calibrated(
@@ -73,6 +82,8 @@ class LaplaceMethod(Method):
     def _risk(self, problem: Problem, epsilon: Fraction, filter: np.ndarray, bias: float) -> float:
         """Bias plus noise energy before the lattice is laid: what selection minimises."""
         where = np.flatnonzero(filter > 0)
+        if not where.size:
+            return math.inf
         reach = self._reach(problem).restricted(where)
         scales = self._scales(problem, where, reach, filter[where]) / float(epsilon)
         return bias + 2 * float((scales**2).sum())
@@ -88,8 +99,10 @@ class Penalized(LaplaceMethod):
     sensitivity: str = "tight"
 
     def __post_init__(self) -> None:
-        check_positive("eta", self.eta, above=1.0)
-        check_positive("psi", self.psi)
+        for name, least in (("eta", 1.0), ("psi", 0.0)):
+            check_positive(name, getattr(self, name), above=least)
+            if getattr(self, name) is not None:
+                object.__setattr__(self, name, float(getattr(self, name)))
         self._check_options()
 
 
@@ -141,6 +154,8 @@ def best_count(risk: Callable[[int], float], most: int) -> int:
 
 def best_scale(risk: Callable[[float], float], low: float, high: float) -> float:
     """The positive number between `low` and `high` with the least risk: a logarithmic scan, refined twice."""
+    if not 0 < low < high < math.inf:
+        raise ParameterError("eta must leave powers of the eigenvalues in range", "one that does not", "Lower eta.")
     for _ in range(3):
         grid = np.geomspace(low, high, 33)
         best = int(np.argmin([risk(float(x)) for x in grid]))

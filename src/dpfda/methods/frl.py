@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
+from typing import Self
 
 import numpy as np
 
@@ -27,10 +28,15 @@ class FRL(LaplaceMethod):
         check_components(self.components)
         self._check_options()
 
-    def calibrate(self, problem: Problem, epsilon: Fraction) -> tuple[Part, ...]:
+    def resolved(self, problem: Problem, epsilon: Fraction) -> Self:
         size = problem.basis.size
-        count = within(self.components or best_count(lambda m: self._count_risk(problem, epsilon, m), size), size)
-        return (self._part(problem, epsilon, _first(count, size)),)
+        count = self.components or best_count(lambda m: self._count_risk(problem, epsilon, m), size)
+        return replace(self, components=within(count, size))
+
+    def calibrate(self, problem: Problem, epsilon: Fraction) -> tuple[Part, ...]:
+        count = self.resolved(problem, epsilon).components
+        assert count is not None
+        return (self._part(problem, epsilon, _first(count, problem.basis.size)),)
 
     def _count_risk(self, problem: Problem, epsilon: Fraction, count: int) -> float:
         return self._risk(problem, epsilon, _first(count, problem.basis.size), float(problem.guess[count:].sum()))

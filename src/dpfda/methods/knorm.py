@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
+from typing import Self
 
 import numpy as np
 
@@ -25,13 +26,17 @@ class KNorm(Method):
     def __post_init__(self) -> None:
         check_components(self.components)
 
-    def calibrate(self, problem: Problem, epsilon: Fraction) -> tuple[Part, ...]:
+    def resolved(self, problem: Problem, epsilon: Fraction) -> Self:
         size = problem.basis.size
 
         def risk(count: int) -> float:
             return float(problem.guess[count:].sum() + _ball(problem, epsilon, count).variance.sum())
 
-        count = within(self.components or best_count(risk, size), size)
+        return replace(self, components=within(self.components or best_count(risk, size), size))
+
+    def calibrate(self, problem: Problem, epsilon: Fraction) -> tuple[Part, ...]:
+        count = self.resolved(problem, epsilon).components
+        assert count is not None
         return (Part(np.arange(count), np.ones(count), _ball(problem, epsilon, count)),)
 
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
+from typing import Self
 
 from ..protocol import Part, Problem
 from .base import LaplaceMethod, check_positive
@@ -28,11 +29,13 @@ class Minimax(LaplaceMethod):
         check_positive("power", self.power)
         self._check_options()
 
+    def resolved(self, problem: Problem, epsilon: Fraction) -> Self:
+        return self if self.power else replace(self, power=1 + 1 / problem.decay if problem.decay else 1.0)
+
     def calibrate(self, problem: Problem, epsilon: Fraction) -> tuple[Part, ...]:
-        guess = problem.guess
-        if self.power is not None:
-            shape = (problem.basis.eigenvalues / problem.basis.eigenvalues[0]) ** self.power
-            guess = shape * (problem.guess.sum() / shape.sum())
+        eigenvalues = problem.basis.eigenvalues
+        shape = (eigenvalues / eigenvalues[0]) ** self.resolved(problem, epsilon).power
+        guess = shape * (problem.guess.sum() / shape.sum())
         precision = self._reach(problem).scaled(1 / float(epsilon)).balance(guess)
         signal = guess * precision**2
         return (self._part(problem, epsilon, signal / (2 + signal)),)

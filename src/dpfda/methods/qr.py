@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
+from typing import Self
 
 import numpy as np
 
@@ -21,11 +22,18 @@ class QR(Penalized):
     'matched'
     """
 
-    def calibrate(self, problem: Problem, epsilon: Fraction) -> tuple[Part, ...]:
-        powers = problem.basis.eigenvalues ** (self.eta or 1 + 2 / (problem.decay or 4.0))
+    def resolved(self, problem: Problem, epsilon: Fraction) -> Self:
+        eta = self.eta or 1 + 2 / (problem.decay or 4.0)
+        powers = problem.basis.eigenvalues**eta
         psi = self.psi or best_scale(
             lambda x: self._psi_risk(problem, epsilon, powers, x), 1e-3 * float(powers[-1]), 1e3 * float(powers[0])
         )
+        return replace(self, eta=eta, psi=psi)
+
+    def calibrate(self, problem: Problem, epsilon: Fraction) -> tuple[Part, ...]:
+        chosen = self.resolved(problem, epsilon)
+        powers = problem.basis.eigenvalues**chosen.eta
+        psi = float(chosen.psi or 0.0)
         return (self._part(problem, epsilon, powers / (powers + psi)),)
 
     def _psi_risk(self, problem: Problem, epsilon: Fraction, powers: np.ndarray, psi: float) -> float:

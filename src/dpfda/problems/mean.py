@@ -120,9 +120,9 @@ class MeanProblem:
         """One row of integers (held in floats) per record, inside the lattice body. A total function."""
         curves, invalid = self._prepare(batch)
         if not self.bound.on_grid:
-            encoded = self.bound.clip(self._coefficients(curves))
+            encoded = self.bound.clip_lattice(self._coefficients(curves))
         else:
-            encoded = self.bound.clip(self._on_lattice(curves))
+            encoded = self.bound.clip_lattice(self._on_lattice(curves))
         encoded[invalid] = 0.0
         return encoded
 
@@ -171,13 +171,15 @@ class MeanProblem:
 
         By Cauchy-Schwarz every partial sum is below ``sqrt(K) 2^CURVE_BITS 2^bits < 2^53``: exact in floats.
         """
-        bits = 53 - CURVE_BITS - 1 - int(np.ceil(0.5 * np.log2(self.grid.size)))
-        return np.rint(self.basis.vectors * 2.0**bits)
+        return np.rint(self.basis.vectors * 2.0**self._matrix_bits)
+
+    @property
+    def _matrix_bits(self) -> int:
+        return 53 - CURVE_BITS - 1 - int(np.ceil(0.5 * np.log2(self.grid.size)))
 
     @cached_property
     def _coefficient_scale(self) -> np.ndarray:
-        bits = 53 - CURVE_BITS - 1 - int(np.ceil(0.5 * np.log2(self.grid.size)))
-        unit = (HEADROOM * self.bound.outer) / 2.0 ** (CURVE_BITS + bits)
+        unit = (HEADROOM * self.bound.outer) / 2.0 ** (CURVE_BITS + self._matrix_bits)
         return unit * self._inner_radius / self.bound.lengths(self.basis.size)
 
     def _coefficients(self, curves: np.ndarray) -> np.ndarray:
