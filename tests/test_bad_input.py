@@ -197,3 +197,31 @@ def test_a_budget_that_is_spent_is_refused_before_the_data_is_read(tmp_path, led
         dp.mean(
             tmp_path / "never-read.csv", epsilon=2, bound=dp.L2Ball(1.0), grid=dp.Grid.uniform(0, 1, 5), ledger=ledger
         )
+
+
+def test_arguments_that_are_not_numbers():
+    for make in (
+        lambda: dp.Grid(["a", "b"]),
+        lambda: dp.Grid.uniform(0, 1, 5.5),
+        lambda: dp.L2Ball(1.0, "abc"),
+        lambda: dp.Box(["x"]),
+        lambda: dp.Grid.uniform(0, 1, True),
+    ):
+        with pytest.raises(dp.ParameterError):
+            make()
+    assert dp.Grid([-0.0, 1.0]) == dp.Grid([0.0, 1.0])
+    assert hash(dp.Grid([-0.0, 1.0])) == hash(dp.Grid([0.0, 1.0]))
+    assert dp.QR(2) == dp.QR(2.0)
+    first, second = (dp.MeanPlan(n=9, **GOOD, grid=12, method=m) for m in (dp.QR(2), dp.QR(2.0)))
+    assert first.digest == second.digest
+    with pytest.raises(dp.ParameterError, match="points must be numbers"):
+        first.release(np.zeros((9, 12)))("noon")
+
+
+def test_foreign_databases_are_not_ledgers(tmp_path):
+    (tmp_path / "empty").write_bytes(b"")
+    with sqlite3.connect(tmp_path / "other") as db:
+        db.execute("CREATE TABLE t (x)")
+    for name in ("empty", "other"):
+        with pytest.raises(dp.LedgerError, match="not an intact"):
+            dp.Ledger(tmp_path / name)

@@ -164,3 +164,52 @@ def test_demo_leaves_its_files(folder):
     assert names == {"curves.csv", "mean.json", "mean.csv", "mean.png", "statement.txt", "study.ledger"}
     run("demo --out demo --curves 300")  # again, on the same ledger
     assert len(dp.Ledger("demo/study.ledger").history()) == 2
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("mean curves.csv --epsilon 1 --radius 1 --ledger study.ledger", "needs a place to go"),
+        ("mean curves.csv --epsilon 1 --radius 1 --ledger study.ledger --out study.ledger", "used twice"),
+        ("mean curves.csv --epsilon 1 --radius 1 --ledger study.ledger --csv curves.csv", "used twice"),
+        ("mean curves.csv --epsilon 1 --radius 1 --ledger study.ledger --out x.png --plot x.png", "used twice"),
+        (
+            "mean curves.csv --epsilon 1 --radius 1 --ledger study.ledger --out /proc/mean.json",
+            "cannot be written here",
+        ),
+        (
+            f"mean curves.csv --epsilon 1 --radius 1 --ledger study.ledger --out {'m' * 300}.json",
+            "cannot be written here",
+        ),
+        ("mean curves.csv --plan plan.json --epsilon 0.1 --ledger study.ledger --json", "settles everything"),
+        ("mean curves.csv --plan plan.json --standardize --ledger study.ledger --json", "settles everything"),
+        ("mean curves.csv --epsilon 1 --radius 1 --study s --json", "Pass --ledger too"),
+        ("show plan.json --plot p.png", "no curve to write"),
+        ("compare --n 9 --radius 1 --grid 0:1:9 --plot c.xyz", "end in .png"),
+        ("show mean.json --plot p.bmpx", "end in .png"),
+        ("plan --n 9 --epsilon 1 --radius 1 --grid 0:1:100000", "at most"),
+        ("plan --n 9 --epsilon 1e9999999 --radius 1 --grid 0:1:9", "epsilon must be"),
+        ("demo --curves -1", "at least two"),
+        ("plan --n 9 --epsilon 1 --radius 1 --grid a:b:c", "got 'a:b:c'"),
+        ("show .", "cannot be read"),
+    ],
+)
+def test_doors_that_must_stay_shut(line, message, folder):
+    run("ledger create study.ledger --epsilon 5 --study s")
+    run(f"plan {PLAN} --out plan.json")
+    run("mean curves.csv --epsilon 1 --radius 1 --out mean.json --quiet")
+    before = {path.name: path.read_bytes() for path in folder.iterdir()}
+    result = run(line, code=1)
+    assert message in result.stderr
+    assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
+    assert dp.Ledger("study.ledger").spent == 0
+
+
+def test_unforeseen_errors_show_their_kind_and_no_content(folder, monkeypatch):
+    def broken(*args, **options):
+        raise ValueError("SECRET")
+
+    monkeypatch.setattr("dpfda.api.mean", broken)
+    result = run("mean curves.csv --epsilon 1 --radius 1 --json", code=1)
+    assert "unforeseen ValueError" in result.stderr
+    assert "SECRET" not in result.stderr

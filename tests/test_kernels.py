@@ -125,8 +125,8 @@ def test_arithmetic_and_numbers():
         (lambda: dp.Matern(nu=80), "at most 50"),
         (lambda: dp.Gaussian(-1), "length_scale must be positive"),
         (lambda: as_kernel("matern"), "kernel must be"),
-        (lambda: dp.Cosine(dp.Matern() + dp.Gaussian()), "stationary"),
-        (lambda: dp.Cosine(3), "wraps a kernel"),
+        (lambda: dp.Cosine(dp.Matern() + dp.Gaussian()), "plain stationary"),
+        (lambda: dp.Cosine(3), "wraps one plain stationary"),
         (lambda: dp.Custom(lambda s, t: np.subtract.outer(s, t)).basis(GRID), "symmetric"),
         (lambda: dp.Custom(lambda s, t: np.full((s.size, t.size), np.nan)).basis(GRID), "finite"),
         (lambda: dp.Custom(lambda s, t: -np.minimum.outer(s, t)).basis(GRID), "positive somewhere"),
@@ -136,3 +136,46 @@ def test_arithmetic_and_numbers():
 def test_bad_kernels_are_refused(make, rule):
     with pytest.raises(dp.ParameterError, match=rule):
         make()
+
+
+def test_an_open_length_scale_is_a_tenth_of_the_domain():
+    day = dp.Grid.uniform(0, 24, 48)
+    for kernel, settled in (
+        (dp.Matern(), dp.Matern(1.5, 2.4)),
+        (dp.Cosine(dp.Gaussian()), dp.Cosine(dp.Gaussian(2.4))),
+        (dp.Matern() + 2 * dp.Exponential(), dp.Matern(1.5, 2.4) + 2 * dp.Exponential(2.4)),
+    ):
+        assert kernel.on(day) == settled
+        assert kernel.basis(day) is settled.basis(day)
+    with pytest.raises(dp.ParameterError, match="length scale"):
+        dp.Matern()(np.zeros(1), np.zeros(1))
+
+
+def test_surfaces_can_be_evaluated_off_their_grid():
+    grid = dp.Grid.product(dp.Grid.uniform(0, 1, 6), dp.Grid.uniform(0, 1, 5))
+    basis = dp.Matern(1.5, 0.5).basis(grid, 4)
+    assert basis.evaluate(grid.points) == pytest.approx(basis.functions, abs=1e-8)
+
+
+def test_first_functions_need_no_new_decomposition():
+    whole = dp.Matern(1.5, 0.2).basis(GRIDS["uniform"])
+    assert np.shares_memory(whole.first(5).functions, whole.functions)
+    assert np.array_equal(whole.first(5).eigenvalues, whole.eigenvalues[:5])
+    mixed = dp.Cosine(dp.Matern(1.5, 0.2)).basis(GRIDS["irregular"])
+    assert mixed.first(5).evaluate([0.3]) == pytest.approx(mixed.evaluate([0.3])[:, :5])
+    with pytest.raises(ValueError, match="read-only"):
+        whole.functions[0, 0] = 1.0
+
+
+def test_many_kernels_add_up_quickly():
+    kernel = dp.Matern()
+    for _ in range(60):
+        kernel = kernel + dp.Exponential()
+    assert kernel.decay == 2.0
+
+
+def test_grids_that_would_not_fit_are_refused():
+    with pytest.raises(dp.ParameterError, match="decomposed on at most"):
+        dp.Matern().basis(dp.Grid.uniform(0, 1, 100_000))
+    irregular = dp.Grid(np.linspace(0, 1, 200) ** 2)
+    assert 5 < dp.Cosine(dp.Matern()).basis(irregular).size < 200

@@ -1,3 +1,5 @@
+from decimal import Decimal
+
 import numpy as np
 import pandas as pd
 import pyarrow as pa
@@ -194,3 +196,126 @@ def test_errors_do_not_carry_cells_in_their_context(tmp_path):
     while error is not None:
         assert "SECRET" not in str(error)
         error = error.__cause__ or error.__context__
+
+
+@pytest.mark.parametrize("note", ['"p', 'p"', '"p"', "x" * 140_000, "\u00e9", " "])
+def test_cells_that_are_not_chosen_do_not_matter(note, tmp_path):
+    """The quick and the careful reader split lines alike, so one bad record leaves all others as they were."""
+    plan = dp.MeanPlan(n=60, **(CENTRE | {"grid": 2}))
+    rows = [f"7,{note},1,1"] * 59
+    statistics = []
+    for last in ("7,p,0,0", "7,p,x,0"):
+        (tmp_path / "c.csv").write_text("\n".join(["id,note,a,b", *rows, last]) + "\n")
+        statistics.append(plan.statistic(plan.summarize(tmp_path / "c.csv", header=True, columns=["a", "b"])))
+    assert plan.loss(statistics[0] - statistics[1]) <= 1
+
+
+@pytest.mark.parametrize("first", ["1", '"1,1,1"', "", "1,1,1,1", "\xff,1,1", "x" * 200_000])
+def test_the_first_record_of_a_file_without_names_decides_nothing(first, tmp_path):
+    plan = dp.MeanPlan(n=100, **CENTRE, neighbors="add-remove")
+    rows = ["1,1,1"] * 99
+    statistics = []
+    for lines in ([*rows], [first, *rows]):
+        (tmp_path / "c.csv").write_bytes(("\n".join(lines) + "\n").encode("latin-1"))
+        statistics.append(plan.statistic(plan.summarize(tmp_path / "c.csv", header=False)))
+    assert plan.loss(statistics[0] - statistics[1]) <= 1
+    (tmp_path / "c.csv").write_text("")
+    assert plan.summarize(tmp_path / "c.csv", header=False).count == 0
+
+
+def test_bytes_that_are_no_text_are_a_bad_record_wherever_they_stand(tmp_path):
+    for filler in (1, 5000):
+        (tmp_path / "c.csv").write_bytes(b"a,b,c\n" + b"1,1,1\n" * filler + b"\xff,1,1\n")
+        plan = dp.MeanPlan(n=filler + 1, **CENTRE)
+        assert plan.summarize(tmp_path / "c.csv", header=True).count == filler + 1
+        with pytest.raises(dp.RecordError, match=f"row {filler} "):
+            together(tmp_path / "c.csv")
+
+
+ODD = [
+    "SECRET",
+    10**400,
+    [1],
+    1j,
+    None,
+    pd.NA,
+    b"x",
+    "\udc80",
+    object(),
+    Decimal("1e-36"),
+    float("nan"),
+    pd.Timestamp(0),
+]
+
+
+@pytest.mark.parametrize("cell", ODD, ids=lambda c: type(c).__name__)
+def test_an_odd_cell_of_a_frame_leaves_other_records_alone(cell):
+    plan = dp.MeanPlan(n=4, **CENTRE)
+    good = pd.DataFrame({"a": [Decimal("0.1"), 0.2, 0.3, 0.4], "b": [0.5] * 4, "c": [0.25] * 4}, dtype=object)
+    odd = good.copy()
+    odd.iat[2, 0] = cell
+    losses = plan.loss(plan.statistic(plan.summarize(good)) - plan.statistic(plan.summarize(odd)))
+    assert losses <= 1
+    strict = dp.MeanPlan(n=4, **(CENTRE | {"invalid": "raise"}))
+    if not isinstance(cell, Decimal):
+        with pytest.raises(dp.RecordError, match="row 2") as caught:
+            strict.summarize(odd)
+        assert "SECRET" not in str(caught.value)
+
+
+def test_frames_with_an_index_or_repeated_names():
+    frame = pd.DataFrame(np.arange(6.0).reshape(2, 3), index=[7, 9], columns=["a", "a", "b"])
+    assert np.array_equal(together(frame), [[0, 1, 2], [3, 4, 5]])
+    assert np.array_equal(together(frame.set_index("b")), [[0, 1], [3, 4]])
+    with pytest.raises(dp.ParameterError, match="columns need data with names"):
+        together(np.ones((2, 3)), columns="a*")
+
+
+def test_arrow_columns_are_read_by_their_type(tmp_path):
+    table = pa.table(
+        {
+            "when": pa.array([2**62, 1], pa.timestamp("s")),
+            "text": pa.array([b"\xff", b"x"], pa.binary()).cast(pa.binary()),
+            "kind": pa.array([1.5, 2.5]).dictionary_encode(),
+        }
+    )
+    assert np.array_equal(together(table, lenient=True)[:, 2], [1.5, 2.5])
+    assert np.isnan(together(table, lenient=True)[:, :2]).all()
+    with pytest.raises(dp.RecordError, match="column when"):
+        together(table)
+
+
+def test_masks_complex_numbers_and_foreign_grids_are_respected():
+    masked = np.ma.array(np.full((3, 4), 0.5), mask=False)
+    masked[1, 2] = np.ma.masked
+    masked.data[1, 2] = -9999
+    assert np.isnan(together(masked)[1, 2])
+    with pytest.raises(dp.RecordError, match="rows of numbers"):
+        together(np.ones((2, 3)) * 1j)
+    with pytest.raises(dp.RecordError, match="array, a table or a path"):
+        together(None)
+
+
+def test_functional_data_must_live_on_the_plans_grid(curves):
+    skfda = pytest.importorskip("skfda", reason="the fda extra is not installed")
+    data = skfda.FDataGrid(curves, np.linspace(0.5, 2.5, 6), domain_range=(0, 3))
+    with pytest.raises(dp.RecordError, match="plan's grid"):
+        dp.mean(data, epsilon=1, bound=dp.L2Ball(1.0), grid=dp.Grid.uniform(0, 1, 6))
+    assert dp.mean(data, epsilon=1, bound=dp.L2Ball(1.0)).grid.span == (0, 3)
+
+
+def test_data_that_reading_uses_up_needs_a_grid(curves):
+    with pytest.raises(dp.ParameterError, match="grid must be given"):
+        dp.mean(iter(curves), epsilon=1, bound=dp.L2Ball(1.0))
+    with pytest.raises(dp.ParameterError, match="grid must be given"):
+        dp.mean(curves.tolist(), epsilon=1, bound=dp.L2Ball(1.0), invalid="center")
+    assert dp.mean(iter(curves), epsilon=1, bound=dp.L2Ball(1.0), grid=6).plan.n == 500
+
+
+@pytest.mark.parametrize(("text", "match"), [("1;2;3\n", "one column"), ("a b c\n", "one column")])
+def test_other_separators_get_a_hint(text, match, tmp_path):
+    (tmp_path / "c.csv").write_text(text)
+    with pytest.raises(dp.FileError, match=match):
+        together(tmp_path / "c.csv")
+    (tmp_path / "C.CSV").write_text("a,b\n1,2\n")
+    assert np.array_equal(together(tmp_path / "C.CSV"), [[1, 2]])

@@ -1,4 +1,4 @@
-"""dpfda: curves, surfaces and densities released under pure differential privacy.
+"""dpfda: functional summaries released under pure differential privacy.
 
 >>> import numpy as np, dpfda as dp
 >>> curves = np.random.default_rng(0).uniform(0, 1, (1000, 48))
@@ -24,6 +24,7 @@ from .kernels import Cosine, Custom, Exponential, Gaussian, Matern
 from .ledger import Ledger
 from .methods import AR, FRL, QR, KNorm, Minimax
 from .plans import MeanPlan
+from .postprocess import Band
 from .protocol import Summary
 from .release import Release, load
 
@@ -33,6 +34,7 @@ __all__ = [
     "AR",
     "FRL",
     "QR",
+    "Band",
     "Box",
     "BudgetExceeded",
     "Cosine",

@@ -24,7 +24,7 @@ ORTHONORMAL = 1e-8
 #: decomposition; the public rule is that they, and negative ones, are dropped.
 NEGLIGIBLE = 1e-10
 #: A cosine whose part outside the span of slower ones is fainter than this cannot be told apart on the grid.
-DISTINCT = 1e-4
+DISTINCT = 0.1
 #: Cosines that are orthonormalised, at most: beyond this the work outgrows its use.
 MOST_MIXED = 1024
 

@@ -23,15 +23,16 @@ class Reserved:
 
     def __init__(self, path: Name):
         self.path = Path(path)
-        if self.path.is_dir():
-            raise FileError(f"The output {self.path.name!r} is a folder. Name a file.")
-        if not self.path.parent.is_dir():
-            raise FileError(f"The folder of the output {self.path.name[:60]!r} does not exist. Make it first.")
         try:
-            exists = self.path.exists()
-            if exists and not os.access(self.path, os.W_OK):
+            if self.path.is_dir():
+                raise FileError(f"The output {self.path.name!r} is a folder. Name a file.")
+            if not self.path.parent.is_dir():
+                raise FileError(f"The folder of the output {self.path.name[:60]!r} does not exist. Make it first.")
+            if self.path.exists() and not os.access(self.path, os.W_OK):
                 raise PermissionError(13, "the file is write-protected")
             self._handle, aside = tempfile.mkstemp(dir=self.path.parent, prefix=".dpfda-")
+        except FileError:
+            raise
         except OSError as error:
             raise FileError(
                 f"The output {self.path.name[:60]!r} cannot be written here: {error.strerror}. Choose another place."

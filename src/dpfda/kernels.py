@@ -8,10 +8,10 @@ noise should fall along it. Kernels add and multiply; any function of two arrays
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from math import factorial
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from scipy.special import gamma, kv
@@ -35,17 +35,13 @@ class Kernel(Fact):
         """The matrix ``k(s_i, t_j)``."""
         raise NotImplementedError  # pragma: no cover
 
-    def spectrum(self, frequency: np.ndarray) -> np.ndarray:
-        """Spectral density at angular frequencies, one at zero; stationary kernels only."""
-        raise ParameterError(
-            "a cosine basis needs one plain stationary kernel",
-            type(self).__name__,
-            "Use Cosine(Matern(...)), Cosine(Gaussian(...)) or Cosine(Exponential(...)).",
-        )
+    def settled(self, grid: Grid | ProductGrid) -> Kernel:
+        """This kernel with open length scales filled in."""
+        return self
 
     def on(self, grid: Grid) -> Kernel:
-        """This kernel in a form that can be written down for `grid` (itself, unless it holds a function)."""
-        return self
+        """Settled, and tabulated if it holds a function: a form that can be written down for `grid`."""
+        return self.settled(grid)
 
     def basis(self, grid: Grid | ProductGrid, size: int | None = None, normalize: bool = False) -> Eigenbasis:
         """Eigenfunctions on `grid`; `normalize` scales the eigenvalues to sum to one.
@@ -53,7 +49,7 @@ class Kernel(Fact):
         >>> Matern(nu=1.5, length_scale=0.1).basis(Grid.uniform(0, 1, 50), size=4).size
         4
         """
-        basis = _cached_basis(self, grid, size)
+        basis = _cached_basis(self.settled(grid), grid, size)
         return basis.scaled(1 / float(basis.eigenvalues.sum())) if normalize else basis
 
     def _basis(self, grid: Grid | ProductGrid, size: int | None) -> Eigenbasis:
@@ -106,20 +102,47 @@ def _positive(name: str, value: float) -> float:
     return float(value)
 
 
+class Stationary(Kernel):
+    """A kernel of distance over a length scale; None is a tenth of the domain it is used on."""
+
+    length_scale: float | None
+
+    def spectrum(self, frequency: np.ndarray) -> np.ndarray:
+        """Spectral density at angular frequencies, one at zero."""
+        raise NotImplementedError  # pragma: no cover
+
+    def _check_length(self) -> None:
+        if self.length_scale is not None:
+            object.__setattr__(self, "length_scale", _positive("length_scale", self.length_scale))
+
+    def settled(self, grid: Grid | ProductGrid) -> Self:
+        return self if self.length_scale is not None else replace(self, length_scale=grid.length / 10)  # type: ignore[type-var]
+
+    @property
+    def _length(self) -> float:
+        if self.length_scale is None:
+            raise ParameterError(
+                "a kernel is called with a length scale", None, "Pass length_scale=0.1, or use .basis."
+            )
+        return self.length_scale
+
+
 @dataclass(frozen=True, eq=False)
-class Matern(Kernel):
+class Matern(Stationary):
     """Matern kernel with unit variance, any smoothness `nu` up to 50.
+
+    `length_scale` None is a tenth of the domain.
 
     >>> round(float(Matern(nu=0.5, length_scale=2.0)(np.array([0.0]), np.array([2.0]))[0, 0]), 6)
     0.367879
     """
 
     nu: float = 1.5
-    length_scale: float = 0.1
+    length_scale: float | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "nu", _positive("nu", self.nu))
-        object.__setattr__(self, "length_scale", _positive("length_scale", self.length_scale))
+        self._check_length()
         if self.nu > 50:
             raise ParameterError("nu must be at most 50", self.nu, "Use Gaussian(length_scale), its limit.")
 
@@ -128,7 +151,7 @@ class Matern(Kernel):
         return 2 * self.nu + 1
 
     def __call__(self, s: np.ndarray, t: np.ndarray) -> np.ndarray:
-        r = np.sqrt(2 * self.nu) * _distance(s, t) / self.length_scale
+        r = np.sqrt(2 * self.nu) * _distance(s, t) / self._length
         order = self.nu - 0.5
         if order == int(order):
             return _half_integer_matern(int(order), r)
@@ -137,7 +160,7 @@ class Matern(Kernel):
         return np.where(r == 0, 1.0, np.nan_to_num(values, nan=0.0))
 
     def spectrum(self, frequency: np.ndarray) -> np.ndarray:
-        return (1 + (self.length_scale * frequency) ** 2 / (2 * self.nu)) ** -(self.nu + 0.5)
+        return (1 + (self._length * frequency) ** 2 / (2 * self.nu)) ** -(self.nu + 0.5)
 
 
 def _half_integer_matern(order: int, r: np.ndarray) -> np.ndarray:
@@ -149,44 +172,44 @@ def _half_integer_matern(order: int, r: np.ndarray) -> np.ndarray:
 
 
 @dataclass(frozen=True, eq=False)
-class Exponential(Kernel):
+class Exponential(Stationary):
     """``exp(-|s - t| / length_scale)``: continuous, nowhere smooth.
 
     >>> Exponential(0.2).decay
     2.0
     """
 
-    length_scale: float = 0.1
+    length_scale: float | None = None
     decay = 2.0
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "length_scale", _positive("length_scale", self.length_scale))
+        self._check_length()
 
     def __call__(self, s: np.ndarray, t: np.ndarray) -> np.ndarray:
-        return np.exp(-_distance(s, t) / self.length_scale)
+        return np.exp(-_distance(s, t) / self._length)
 
     def spectrum(self, frequency: np.ndarray) -> np.ndarray:
-        return 1 / (1 + (self.length_scale * frequency) ** 2)
+        return 1 / (1 + (self._length * frequency) ** 2)
 
 
 @dataclass(frozen=True, eq=False)
-class Gaussian(Kernel):
+class Gaussian(Stationary):
     """``exp(-(s - t)^2 / (2 length_scale^2))``: infinitely smooth.
 
     >>> Gaussian(0.2).decay is None
     True
     """
 
-    length_scale: float = 0.1
+    length_scale: float | None = None
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "length_scale", _positive("length_scale", self.length_scale))
+        self._check_length()
 
     def __call__(self, s: np.ndarray, t: np.ndarray) -> np.ndarray:
-        return np.exp(-0.5 * (_distance(s, t) / self.length_scale) ** 2)
+        return np.exp(-0.5 * (_distance(s, t) / self._length) ** 2)
 
     def spectrum(self, frequency: np.ndarray) -> np.ndarray:
-        return np.exp(-0.5 * (self.length_scale * frequency) ** 2)
+        return np.exp(-0.5 * (self._length * frequency) ** 2)
 
 
 @dataclass(frozen=True, eq=False)
@@ -213,9 +236,13 @@ class _Pair(Kernel):
         decays = [self.left.decay, self.right.decay]
         return min((decay for decay in decays if decay is not None), default=None)
 
+    def settled(self, grid: Grid | ProductGrid) -> Kernel:
+        return replace(self, left=self.left.settled(grid), right=self.right.settled(grid))
+
     def on(self, grid: Grid) -> Kernel:
+        pair = self.settled(grid)
         parts = self.left.on(grid), self.right.on(grid)
-        return _tabulate(self, grid) if any(isinstance(p, Tabulated) for p in parts) else self
+        return _tabulate(pair, grid) if any(isinstance(p, Tabulated) for p in parts) else pair
 
 
 @dataclass(frozen=True, eq=False)
@@ -245,12 +272,16 @@ class Cosine(Kernel):
     64
     """
 
-    kernel: Kernel
+    kernel: Stationary
 
     def __post_init__(self) -> None:
-        if not isinstance(self.kernel, Kernel):
-            raise ParameterError("Cosine wraps a kernel", type(self.kernel).__name__, "Pass Cosine(Matern(...)).")
-        self.kernel.spectrum(np.zeros(1))
+        if not isinstance(self.kernel, Stationary):
+            raise ParameterError(
+                "Cosine wraps one plain stationary kernel", shown(self.kernel), "Pass Cosine(Matern(...)), say."
+            )
+
+    def settled(self, grid: Grid | ProductGrid) -> Kernel:
+        return replace(self, kernel=self.kernel.settled(grid))
 
     @property
     def decay(self) -> float | None:  # type: ignore[override]

@@ -69,7 +69,7 @@ class MeanPlan(Plan):
                 "Pass bound=dp.L2Ball(radius): there is no default, and it is never read from data.",
             )
         put("grid", _as_grid(self.grid))
-        kernel = Matern(1.5, self.grid.length / 10) if self.kernel is None else as_kernel(self.kernel)
+        kernel = Matern() if self.kernel is None else as_kernel(self.kernel)
         put("kernel", kernel.on(self.grid))
         if self.method is not None and not isinstance(self.method, Method):
             raise ParameterError(

@@ -6,6 +6,7 @@ from the two.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
@@ -23,15 +24,25 @@ SHRINKAGE = ("bayes", "james-stein")
 
 @dataclass(frozen=True, eq=False)
 class Band:
-    """A simultaneous band: with probability `level` over the noise, the whole curve lies inside."""
+    """A simultaneous band: with probability `level` over the noise, the whole curve lies inside.
+
+    >>> lower, upper = Band(np.zeros(2), np.array([0.0, 1.0]), np.array([2.0, 2.0]), 0.95)
+    >>> upper.tolist()
+    [2.0, 2.0]
+    """
 
     t: np.ndarray
     lower: np.ndarray
     upper: np.ndarray
     level: float
 
+    def __iter__(self) -> Iterator[np.ndarray]:
+        """Unpacks as ``lower, upper``."""
+        return iter((self.lower, self.upper))
+
     @property
     def half_width(self) -> np.ndarray:
+        """Half the distance between the two curves."""
         return (self.upper - self.lower) / 2
 
 

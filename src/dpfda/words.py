@@ -21,13 +21,18 @@ def odds(epsilon: float) -> str:
     """What epsilon does to the odds of any inference about one person."""
     factor = math.exp(epsilon) if epsilon < 700 else math.inf
     if factor >= 1e6:
-        return "more than a million"
+        return "over a million (that is hardly any protection)"
     return f"{factor:.3f}" if factor < 2 else f"{factor:.2f}" if factor < 100 else f"{factor:,.0f}"
 
 
-def describe_bound(bound: Any) -> str:
-    about = "zero" if bound.center is None else "the public centre"
-    size = f"at most {bound.outer:g}" if bound.on_grid or hasattr(bound, "radius") else "within the stated lengths"
+def describe_bound(bound: Any, length: float | None = None) -> str:
+    """A bound in words; for an L2 ball with the typical distance it allows at one point."""
+    center = bound.center
+    about = "zero" if center is None else f"{float(center):g}" if center.ndim == 0 else "the public centre curve"
+    if bound.on_grid:
+        typical = f", {number(bound.radius / math.sqrt(length))} root mean square" if length else ""
+        return f"{type(bound).__name__}: the {bound.norm} about {about} is at most {bound.radius:g}{typical}"
+    size = f"at most {bound.radius:g}" if hasattr(bound, "radius") else f"limited for {bound.size} coefficients"
     return f"{type(bound).__name__}: the {bound.norm} about {about} is {size}"
 
 
@@ -39,14 +44,15 @@ def facts(plan: Any) -> list[tuple[str, str]]:
         ("curves (n)", f"{plan.n:,}" + (" (public guess)" if plan.problem.adds else "")),
         ("epsilon", f"{float(plan.epsilon):g}" + (f" = {plan.epsilon}" if plan.epsilon.denominator > 1 else "")),
         ("neighbours", plan.neighbors),
-        ("bound", describe_bound(plan.bound)),
+        ("bound", describe_bound(plan.bound, plan.grid.length)),
         ("grid", repr(plan.grid)),
         ("kernel", repr(plan.kernel)),
         ("method", f"{plan.chosen!r}"),
         ("numbers released", f"{sum(part.where.size for part in plan.stage.parts)} of {plan.problem.size}"),
         ("expected error", f"{number(plan.expected_error)} (noise only, squared L2)"),
         ("expected risk", f"{number(plan.expected_risk)} (noise plus prior bias)"),
-        ("error / bound", f"{math.sqrt(plan.expected_risk) / scale:.2%} of the radius"),
+        ("root of the risk", f"{math.sqrt(plan.expected_risk) / scale:.2%} of the bound's radius"),
+        ("noise at a point", f"{number(float(np.median(plan.pointwise_sd())))} standard deviation, typically"),
     ]
     if plan.standardize:
         rows.insert(5, ("standardize", "each curve: own mean removed, own norm divided out"))
@@ -95,8 +101,9 @@ def protection(plan: Any) -> str:
 
 
 def assumption(plan: Any) -> str:
+    bound = describe_bound(plan.bound, plan.grid.length)
     text = (
-        f"Each curve is clipped to a public bound before it is used ({describe_bound(plan.bound)}). The guarantee "
+        f"Each curve is clipped to a public bound before it is used ({bound}). The guarantee "
         f"holds whatever the data is; only accuracy depends on the bound being a good one."
     )
     if plan.standardize:

@@ -48,9 +48,9 @@ def options(
     ] = False,
     verbose: Annotated[bool, typer.Option("--verbose", help="Log steps to standard error.")] = False,
 ) -> None:
+    logger = logging.getLogger("dpfda")
+    logger.setLevel(logging.INFO if verbose else logging.WARNING)
     if verbose:
         handler = logging.StreamHandler(sys.stderr)
         handler.setFormatter(logging.Formatter("%(name)s: %(message)s"))
-        logger = logging.getLogger("dpfda")
         logger.addHandler(handler)
-        logger.setLevel(logging.INFO)

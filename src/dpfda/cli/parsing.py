@@ -12,11 +12,11 @@ from typing import Any
 from ..bounds import Bound, L1Ball, L2Ball
 from ..errors import ParameterError, shown
 from ..grid import Grid
-from ..kernels import Cosine, Exponential, Gaussian, Kernel, Matern
+from ..kernels import Cosine, Exponential, Gaussian, Kernel, Matern, Stationary
 from ..methods import AR, FRL, QR, KNorm, Method, Minimax
 
 METHODS: dict[str, type[Method]] = {"frl": FRL, "ar": AR, "qr": QR, "minimax": Minimax, "knorm": KNorm}
-KERNELS: dict[str, Callable[..., Kernel]] = {"matern": Matern, "exponential": Exponential, "gaussian": Gaussian}
+KERNELS: dict[str, Callable[..., Stationary]] = {"matern": Matern, "exponential": Exponential, "gaussian": Gaussian}
 NORMS: dict[str, Callable[..., Bound]] = {"l2": L2Ball, "l1": L1Ball}
 
 
