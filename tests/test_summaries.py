@@ -61,24 +61,24 @@ def test_compiled_and_plain_loops_agree_to_the_bit(centre, rng):
 
 
 def test_comparisons_near_the_limits_are_exact():
-    """Sums of squares around 2^52 (inside or not) and 2^53 (near or far), in both loops and in the clip."""
-    radius = 2.0**26
+    """Sums of squares around the limit (inside or not) and 2^53 (near or far), in both loops and in the clip."""
+    radius, far = lattice.RADIUS, 2.0**26
     rows = np.array(
         [
             [radius - 1, 0, 0, 0],
             [radius, 0, 0, 0],
             [radius, 1, 0, 0],
-            [radius, radius - 1, 0, 0],
-            [radius, radius, 0, 0],
-            [radius, radius, 1, 1],
-            [radius + 7, radius, 1e9, 1e300],
+            [far, far - 1, 0, 0],
+            [far, far, 0, 0],
+            [far, far, 1, 1],
+            [far + 7, radius, 1e9, 1e300],
             [1e150, -1e150, 3, 0],
         ]
     )
     clipped = dp.L2Ball(1.0).clip_lattice(rows)
     assert np.array_equal(clipped[:2], rows[:2])
     assert not np.array_equal(clipped[2], rows[2])
-    assert all(sum(int(x) ** 2 for x in row) <= 2**52 for row in clipped)
+    assert all(sum(int(x) ** 2 for x in row) <= lattice.LIMIT for row in clipped)
     finite = rows[[0, 1, 2, 3, 4, 5, 7]]
     for compiled in [False, True] if lattice.numba is not None else [False]:
         for row in finite:  # one at a time, and in another order of coordinates

@@ -18,8 +18,8 @@ try:
 except ImportError:  # the extra is optional
     numba = None  # type: ignore[assignment]
 
-#: Lattice radius of every bound: squares inside sum to at most 2^52.
-RADIUS_BITS = 26
+#: Lattice radius of every bound: squares inside sum to at most 2^48, and stay exact up to 5.6 radii.
+RADIUS_BITS = 24
 RADIUS = 2.0**RADIUS_BITS
 #: Stands in for a value that overflowed on its way to the lattice.
 HUGE = 2.0**1023

@@ -22,7 +22,7 @@ from .grid import Grid
 
 NEIGHBORS = ("replace", "add-remove")
 INVALID = ("raise", "center")
-#: Encoded values are at most 2^26 in size, so totals of this many records fit 63 bits.
+#: Encoded values are at most 2^24 in size, so totals of this many records are far from 63 bits.
 MOST_RECORDS = 2**37 - 1
 
 
