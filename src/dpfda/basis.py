@@ -8,6 +8,7 @@ functions come out, on the grid or anywhere.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from functools import cached_property
 
@@ -29,7 +30,7 @@ DISTINCT = 0.1
 MOST_MIXED = 1024
 
 
-class Eigenbasis:
+class Eigenbasis(ABC):
     """Eigenvalues in decreasing order and their functions, orthonormal on `grid`."""
 
     grid: Grid
@@ -39,14 +40,14 @@ class Eigenbasis:
     def size(self) -> int:
         return self.eigenvalues.size
 
-    @cached_property
+    @property
+    @abstractmethod
     def functions(self) -> np.ndarray:
         """Values at the grid points, one column per function."""
-        raise NotImplementedError  # pragma: no cover
 
+    @abstractmethod
     def evaluate(self, t: ArrayLike, derivative: int = 0) -> np.ndarray:
         """Values (or first derivatives) at any points of the domain, one column per function."""
-        raise NotImplementedError  # pragma: no cover
 
     def synthesize(self, coefficients: ArrayLike) -> np.ndarray:
         """The functions with these coefficients, at the grid points."""
@@ -64,8 +65,9 @@ class Eigenbasis:
         """The same functions with eigenvalues times `factor`."""
         return self._changed(self.eigenvalues * factor)
 
+    @abstractmethod
     def _changed(self, eigenvalues: np.ndarray) -> Eigenbasis:
-        raise NotImplementedError  # pragma: no cover
+        """The first functions with these eigenvalues."""
 
     @cached_property
     def vectors(self) -> np.ndarray:
@@ -121,7 +123,7 @@ class NystromBasis(Eigenbasis):
         weight: float = 1.0,
     ):
         self.grid = grid  # type: ignore[assignment]
-        self.eigenvalues, self.functions = _sealed(eigenvalues), _sealed(functions)
+        self.eigenvalues, self._functions = _sealed(eigenvalues), _sealed(functions)
         self.kernel, self.weight = kernel, weight
         self.excess  # noqa: B018  (asserts orthonormality)
 
@@ -140,6 +142,10 @@ class NystromBasis(Eigenbasis):
         kept = wanted(size, int(np.sum(values > NEGLIGIBLE * max(values[0], 0.0))))
         functions = vectors[:, :kept] / root[:, None]
         return cls(grid, values[:kept], functions * _signs(functions), kernel)
+
+    @property
+    def functions(self) -> np.ndarray:
+        return self._functions
 
     def _changed(self, eigenvalues: np.ndarray) -> NystromBasis:
         weight = self.weight * float(eigenvalues[0] / self.eigenvalues[0])

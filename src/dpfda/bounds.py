@@ -8,6 +8,7 @@ norms, so clipping is decided in exact integers, and no order of summation can c
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -22,7 +23,7 @@ from .protocol import Reach
 from .reach import BoxReach, EuclideanReach, ManhattanReach
 
 
-class Bound(Fact):
+class Bound(Fact, ABC):
     """A convex body about an optional public centre (a number or a curve on the grid)."""
 
     norm: ClassVar[str]
@@ -31,9 +32,9 @@ class Bound(Fact):
     center: np.ndarray | None
 
     @staticmethod
+    @abstractmethod
     def clip_lattice(lattice: np.ndarray) -> np.ndarray:
         """Encoded records (integers in floats, one per row) brought inside; inside ones unchanged."""
-        raise NotImplementedError  # pragma: no cover
 
     def clip(self, records: ArrayLike, grid: Grid | None = None) -> np.ndarray:
         """Records brought inside the body, on the lattice that releases use: total and idempotent.
@@ -63,17 +64,17 @@ class Bound(Fact):
         return self.reach(self.lengths(u.size), 1.0).support(u)
 
     @staticmethod
+    @abstractmethod
     def widening(size: int) -> float:
         """How far rounding `size` coordinates to integers can push a record outwards."""
-        raise NotImplementedError  # pragma: no cover
 
+    @abstractmethod
     def lengths(self, size: int) -> np.ndarray:
         """Semi-axes of the body in `size` orthonormal coordinates."""
-        raise NotImplementedError  # pragma: no cover
 
+    @abstractmethod
     def reach(self, lengths: np.ndarray, diameter: float) -> Reach:
         """Differences of `diameter` times half the body with these semi-axes."""
-        raise NotImplementedError  # pragma: no cover
 
     @property
     def size(self) -> int | None:
@@ -81,9 +82,9 @@ class Bound(Fact):
         return None
 
     @property
+    @abstractmethod
     def outer(self) -> float:
         """Radius of the smallest centred Euclidean ball that holds the body."""
-        raise NotImplementedError  # pragma: no cover
 
     def _freeze_center(self) -> None:
         if self.center is None:

@@ -7,6 +7,7 @@ noise should fall along it. Kernels add and multiply; any function of two arrays
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
@@ -25,15 +26,15 @@ from .grid import Grid, ProductGrid
 MOST_NYSTROM = 5_000
 
 
-class Kernel(Fact):
+class Kernel(Fact, ABC):
     """A symmetric positive semi-definite function of two points."""
 
     #: Exponent of the polynomial decay of the eigenvalues in one dimension; None if there is none.
     decay: float | None = None
 
+    @abstractmethod
     def __call__(self, s: np.ndarray, t: np.ndarray) -> np.ndarray:
         """The matrix ``k(s_i, t_j)``."""
-        raise NotImplementedError  # pragma: no cover
 
     def settled(self, grid: Grid | ProductGrid) -> Kernel:
         """This kernel with open length scales filled in."""
@@ -107,9 +108,9 @@ class Stationary(Kernel):
 
     length_scale: float | None
 
+    @abstractmethod
     def spectrum(self, frequency: np.ndarray) -> np.ndarray:
         """Spectral density at angular frequencies, one at zero."""
-        raise NotImplementedError  # pragma: no cover
 
     def _check_length(self) -> None:
         if self.length_scale is not None:

@@ -7,6 +7,7 @@ entered only by :meth:`Plan.summarize` and :meth:`Plan.release`.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import replace
 from fractions import Fraction
 from functools import cached_property
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
 VERSION = 1
 
 
-class Plan(Fact):
+class Plan(Fact, ABC):
     """Public facts, and what follows from them. Subclasses add fields, `problem` and `stage`."""
 
     #: What a release of this plan is called in ledgers and statements.
@@ -42,20 +43,20 @@ class Plan(Fact):
     epsilon: Fraction
     grid: Grid
 
-    @cached_property
+    @property
+    @abstractmethod
     def problem(self) -> Problem:
         """What is estimated, from which records."""
-        raise NotImplementedError  # pragma: no cover
-
-    @cached_property
-    def stage(self) -> Stage:
-        """The problem with its filters and noise laws."""
-        raise NotImplementedError  # pragma: no cover
 
     @property
+    @abstractmethod
+    def stage(self) -> Stage:
+        """The problem with its filters and noise laws."""
+
+    @property
+    @abstractmethod
     def chosen(self) -> Method:
         """The method with every parameter that was left to selection filled in."""
-        raise NotImplementedError  # pragma: no cover
 
     @property
     def basis(self) -> Eigenbasis:

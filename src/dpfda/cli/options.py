@@ -47,6 +47,13 @@ AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of text
 Quiet = Annotated[bool, typer.Option("--quiet", help="No progress bar and no summary.")]
 
 
+#: What a plan file settles, by the names of the options.
+PLAN_OPTIONS = (
+    "epsilon", "radius", "norm", "center", "grid", "axis", "kernel", "method", "neighbors", "invalid", "standardize",
+    "fill", "n",
+)  # fmt: skip
+
+
 def plan_options(
     epsilon: str | None,
     radius: float | None,

@@ -22,6 +22,7 @@ from .console import guarded, out, progress_bar
 
 @guarded
 def mean_command(
+    context: typer.Context,
     curves: Annotated[Path, typer.Argument(help="CSV or Parquet file, one row a curve.")],
     epsilon: opt.Epsilon = None,
     radius: opt.Radius = None,
@@ -55,14 +56,8 @@ def mean_command(
 
     Example: dpfda mean curves.csv --epsilon 1 --radius 1 --out mean.json --csv mean.csv --plot mean.png
     """
-    given = {
-        "--epsilon": epsilon, "--radius": radius, "--center": center, "--grid": grid, "--kernel": kernel,
-        "--method": method, "--fill": fill, "--n": n, "--standardize": standardize or None,
-        "--norm": None if norm == "l2" else norm, "--neighbors": None if neighbors == "replace" else neighbors,
-        "--invalid": None if invalid == "raise" else invalid, "--axis": None if axis == "t" else axis,
-    }  # fmt: skip
     outputs = opt.Outputs(output, csv, plot, statement)
-    check_mean_options(plan, {name: value for name, value in given.items() if value is not None}, ledger, study)
+    check_mean_options(context, plan, ledger, study)
     if not outputs.paths and not as_json:
         raise FileError("A release needs a place to go. Pass --out, --csv, --plot, --statement or --json.")
     check_shrink(shrink)
@@ -87,11 +82,14 @@ def mean_command(
         out.print(f"Written: {', '.join(written)}")
 
 
-def check_mean_options(plan: Path | None, given: dict[str, Any], ledger: Path | None, study: str | None) -> None:
+def check_mean_options(context: typer.Context, plan: Path | None, ledger: Path | None, study: str | None) -> None:
     """Options that would be ignored are refused: silence would release something else than was asked for."""
+    given = [name for name in opt.PLAN_OPTIONS if str(context.get_parameter_source(name)).endswith("COMMANDLINE")]
     if plan is not None and given:
         raise ParameterError(
-            "a plan file settles everything about the release", ", ".join(given), "Drop these, or drop --plan."
+            "a plan file settles everything about the release",
+            ", ".join(f"--{name}" for name in given),
+            "Drop these, or drop --plan.",
         )
     if study is not None and ledger is None:
         raise ParameterError("--study names the study of a ledger", "no ledger", "Pass --ledger too.")

@@ -7,6 +7,7 @@ be computed from public things (filter bias under the public guess, plus noise e
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -22,16 +23,16 @@ from ..protocol import Part, Problem, Reach
 NOISES, SENSITIVITIES = ("matched", "kernel"), ("tight", "paper")
 
 
-class Method(Fact):
+class Method(Fact, ABC):
     """A frozen recipe that calibrates noise for any problem."""
 
     def resolved(self, problem: Problem, epsilon: Fraction) -> Self:
         """This method with every parameter at None chosen, from public things only."""
         return self
 
+    @abstractmethod
     def calibrate(self, problem: Problem, epsilon: Fraction) -> tuple[Part, ...]:
         """Parts that hide one neighbour at `epsilon`; looks at public things only."""
-        raise NotImplementedError  # pragma: no cover
 
     @property
     def title(self) -> str:
