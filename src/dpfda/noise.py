@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import flint
 import numpy as np
@@ -55,6 +55,7 @@ class Laplace:
     steps: np.ndarray
     sensitivity: int
     delta: Fraction = Fraction(0)
+    words: ClassVar[str] = "independent discrete Laplace noise"
 
     @classmethod
     def calibrated(
@@ -133,6 +134,7 @@ class Ball:
     axes: np.ndarray
     diameter: float
     delta: Fraction = Fraction(0)
+    words: ClassVar[str] = "ball noise, rounded exactly"
 
     @classmethod
     def calibrated(cls, epsilon: Fraction, reach: Reach, extent: np.ndarray) -> Ball:

@@ -81,13 +81,14 @@ def html_table(plan: Any) -> str:
 def protection(plan: Any) -> str:
     epsilon = float(plan.epsilon)
     factor = odds(epsilon)
+    purity = "pure, no delta" if not plan.stage.delta else f"up to a probability delta of {float(plan.stage.delta):g}"
     change = (
         "one curve in the data is replaced by any other curve"
         if not plan.problem.adds
         else "one curve is added to the data or removed from it"
     )
     text = (
-        f"The release is {epsilon:g}-differentially private (pure, no delta). If {change}, the probability of "
+        f"The release is {epsilon:g}-differentially private ({purity}). If {change}, the probability of "
         f"any outcome changes by at most a factor of {factor}. So whatever anyone infers about one person from the "
         f"release, the odds of that inference are at most {factor} times what they would be had that person's "
         f"curve been a different one."
@@ -165,12 +166,7 @@ def statement(release: Any) -> str:
         if release.steps
         else ""
     )
-    law = type(plan.stage.parts[0].law).__name__
-    draw = (
-        "independent discrete Laplace noise on the coefficients"
-        if law == "Laplace"
-        else "ball noise on the coefficients, rounded exactly"
-    )
+    draw = " and ".join(dict.fromkeys(part.law.words for part in plan.stage.parts))
     how = (
         f"Method {plan.chosen!r} with {plan.kernel!r}: {draw}, drawn from the operating system's generator on "
         f"exact integer totals.{after}"
