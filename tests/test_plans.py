@@ -1,4 +1,6 @@
+import copy
 import json
+import pickle
 from fractions import Fraction
 
 import numpy as np
@@ -216,3 +218,11 @@ def test_compare_needs_no_data():
     assert all(len(row) == 2 for row in table.values())
     labels = dp.compare(plan_of(), methods=[dp.QR(), dp.QR(noise="kernel")], epsilons=[1])
     assert len(labels) == 2
+
+
+@pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy, lambda x: pickle.loads(pickle.dumps(x))])
+def test_plans_and_releases_can_be_copied_after_use(copied):
+    plan = plan_of("QR")
+    release = plan.release(np.zeros((40, GRID.size)))
+    assert copied(plan) == plan
+    assert np.array_equal(copied(release).values, release.values)

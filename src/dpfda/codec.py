@@ -35,8 +35,17 @@ class Fact:
             return NotImplemented
         return all(_same(a, b) for a, b in zip(_content(self), _content(other), strict=True))
 
+    def __reduce__(self) -> Any:
+        """Copies and pickles carry the facts and are checked again; nothing computed from them travels."""
+        facts = {f.name: getattr(self, f.name) for f in dataclasses.fields(self) if f.init}  # type: ignore[arg-type]
+        return _rebuilt, (type(self), facts)
+
     def __hash__(self) -> int:
         return hash((type(self).__name__, *(_hashable(v) for v in _content(self))))
+
+
+def _rebuilt(kind: type, facts: dict[str, Any]) -> Any:
+    return kind(**facts)
 
 
 def _content(fact: Fact) -> list[Any]:

@@ -104,14 +104,13 @@ class Laplace:
 
     def settle(self, values: Sequence[Fraction]) -> list[int]:
         """Each value rounded to its own lattice; clamped, so that the sum with noise stays in range."""
-        self._mechanism  # noqa: B018  (certified before any charge, or not at all)
+        self._mechanism()  # certified before any charge, or not at all
         rounded = (round(x / Fraction(step)) for x, step in zip(values, self.steps.tolist(), strict=True))
         return [max(-RANGE, min(RANGE, k)) for k in rounded]
 
     def real(self, settled: Sequence[int]) -> np.ndarray:
         return np.array([float(k) for k in settled]) * self.steps
 
-    @cached_property
     def _mechanism(self) -> Any:
         """OpenDP's sampler, with OpenDP's own word that it costs no more than epsilon."""
         mechanism = make_laplace(vector_domain(atom_domain(T="i64")), l1_distance(T="i64"), scale=self._scale)
@@ -120,7 +119,7 @@ class Laplace:
         return mechanism
 
     def draw(self, settled: Sequence[int]) -> np.ndarray:
-        return self.real(self._mechanism(list(settled)))
+        return self.real(self._mechanism()(list(settled)))
 
     def simulate(self, size: int, rng: np.random.Generator) -> np.ndarray:
         return laplace((size, self.steps.size), rng) * self.scales
