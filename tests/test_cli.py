@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import shlex
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -213,3 +216,41 @@ def test_unforeseen_errors_show_their_kind_and_no_content(folder, monkeypatch):
     result = run("mean curves.csv --epsilon 1 --radius 1 --json", code=1)
     assert "unforeseen ValueError" in result.stderr
     assert "SECRET" not in result.stderr
+
+
+def test_databases_pipes_and_journals_are_never_replaced(folder):
+    run("ledger create study.ledger --epsilon 5 --study s")
+    run("ledger create other.ledger --epsilon 5 --study s")
+    for line in (
+        f"plan {PLAN} --out other.ledger",
+        "mean curves.csv --epsilon 1 --radius 1 --ledger study.ledger --out other.ledger",
+        "mean curves.csv --epsilon 1 --radius 1 --ledger study.ledger --out study.ledger-journal",
+    ):
+        run(line, code=1)
+    os.mkfifo("pipe")
+    run(f"plan {PLAN} --out pipe", code=1)
+    assert dp.Ledger("other.ledger").spent == dp.Ledger("study.ledger").spent == 0
+
+
+def test_the_demo_leaves_other_peoples_files_alone(folder):
+    (folder / "mine").mkdir()
+    (folder / "mine" / "curves.csv").write_text("precious")
+    run("demo --out mine", code=1)
+    assert (folder / "mine" / "curves.csv").read_text() == "precious"
+    (folder / "real").mkdir()
+    run("ledger create real/study.ledger --epsilon 5 --study REAL")
+    run("demo --out real", code=3)
+    assert dp.Ledger("real/study.ledger").spent == 0
+
+
+def test_a_disk_without_room_is_found_before_the_charge(folder):
+    """A file-size limit in a child process stands for a full disk."""
+    run("ledger create study.ledger --epsilon 5 --study s")
+    line = "mean curves.csv --epsilon 1 --radius 1 --ledger study.ledger --plot p.png"
+    limit = "import resource, sys; resource.setrlimit(resource.RLIMIT_FSIZE, (200_000, 200_000)); import signal; "
+    limit += "signal.signal(signal.SIGXFSZ, signal.SIG_IGN); from dpfda.cli import app; app(sys.argv[1:])"
+    done = subprocess.run([sys.executable, "-c", limit, *line.split()], capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert "cannot be written here" in done.stderr
+    assert dp.Ledger("study.ledger").spent == 0
+    assert not list(folder.glob(".dpfda-*"))

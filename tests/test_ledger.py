@@ -66,7 +66,7 @@ def test_entries_cannot_be_changed_and_edits_are_noticed(ledger):
 def test_a_ledger_is_never_overwritten_and_needs_a_name(ledger, tmp_path):
     with pytest.raises(dp.LedgerError, match="never overwritten"):
         dp.Ledger.create(ledger.path, epsilon=5, study="again")
-    with pytest.raises(dp.ParameterError, match="named study"):
+    with pytest.raises(dp.ParameterError, match="printable name"):
         dp.Ledger.create(tmp_path / "y", epsilon=5, study=" ")
     with pytest.raises(dp.ParameterError, match="delta must be"):
         dp.Ledger.create(tmp_path / "y", epsilon=5, study="s", delta=1)

@@ -319,3 +319,57 @@ def test_other_separators_get_a_hint(text, match, tmp_path):
         together(tmp_path / "c.csv")
     (tmp_path / "C.CSV").write_text("a,b\n1,2\n")
     assert np.array_equal(together(tmp_path / "C.CSV"), [[1, 2]])
+
+
+MARKED = [b"-1,-1,-1\n\xef\xbb\xbf1,1,1\n", b"\xef\xbb\xbf\n1,1,1\n", b"1,1,1\n\xef\xbb\xbf\n1,1,1\n"]
+
+
+@pytest.mark.parametrize("content", MARKED)
+def test_a_byte_order_mark_means_the_same_on_every_line(content, tmp_path):
+    """Removing any one line leaves the others as they were."""
+    plan = dp.MeanPlan(n=5, **CENTRE, neighbors="add-remove")
+    lines = content.splitlines(keepends=True)
+    summaries = []
+    for left_out in (None, *range(len(lines))):
+        (tmp_path / "c.csv").write_bytes(b"".join(line for i, line in enumerate(lines) if i != left_out))
+        summaries.append(plan.statistic(plan.summarize(tmp_path / "c.csv", header=False)))
+    assert all(plan.loss(summaries[0] - other) <= 1 for other in summaries[1:])
+
+
+def test_old_line_ends_are_line_ends(tmp_path):
+    (tmp_path / "c.csv").write_bytes(b"a,b,c\r1,2,3\r4,5,6\r")
+    for options in ({}, {"header": True}, {"header": True, "lenient": True}):
+        assert np.array_equal(together(tmp_path / "c.csv", **options), [[1, 2, 3], [4, 5, 6]])
+
+
+def test_masked_objects_and_records_without_length_are_bad_records():
+    plan = dp.MeanPlan(n=2, **CENTRE)
+    masked = np.ma.array([["SECRET", 1.0, 2.0], [1.0, 2.0, 3.0]], dtype=object)
+    assert plan.summarize(masked).count == 2
+    with pytest.raises(dp.RecordError) as caught:
+        together(masked)
+    assert "SECRET" not in str(caught.value)
+    assert plan.summarize([[0.1, 0.2, 0.3], np.array(5.0)]).count == 2
+    assert plan.summarize([[0.1, 0.2, 0.3], list]).count == 2
+
+
+def test_arrays_of_other_libraries_are_arrays(curves):
+    class Foreign:
+        def __array__(self, dtype=None, copy=None):
+            return curves
+
+    assert np.array_equal(together(Foreign()), curves)
+    assert np.array_equal(together(Foreign(), lenient=True, width=6), curves)
+
+
+def test_pandas_columns_backed_by_arrow():
+    frame = pd.DataFrame({"a": pd.array([1.5, None], dtype=pd.ArrowDtype(pa.float64())), "b": [1.0, 2.0]})
+    assert np.array_equal(together(frame), [[1.5, 1], [np.nan, 2]], equal_nan=True)
+    when = pd.DataFrame({"a": pd.array([2**62, 1], dtype=pd.ArrowDtype(pa.timestamp("s"))), "b": [1.0, 2.0]})
+    assert np.isnan(together(when, lenient=True)[:, 0]).all()
+
+
+def test_the_shape_is_known_without_reading_records():
+    frame = pd.DataFrame({"a": ["x", "y"], "b": [1.0, 2.0], "c": [1.0, 2.0]}, dtype=object)
+    assert dp.mean(frame, epsilon=1, bound=dp.L2Ball(1.0), invalid="center").grid.size == 3
+    assert dp.mean(np.empty((0, 4)), epsilon=1, bound=dp.L2Ball(1.0), neighbors="add-remove", n=9).grid.size == 4

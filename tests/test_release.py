@@ -242,6 +242,10 @@ def test_selection_is_pinned_in_the_file(curves, tmp_path, monkeypatch):
         lambda body: body.update(order=7),
         lambda body: body.update(plan=None),
         lambda body: body.update(scales=None),
+        lambda body: body.update(raw=[10**400] * 21),
+        lambda body: body.update(values=[None] * 21),
+        lambda body: body.update(study="s", entry=None),
+        lambda body: body.update(query="\x1b[2J"),
         lambda body: body["plan"].update(epsilon="1e9999999"),
         lambda body: body["plan"].update(grid=10**9),
         lambda body: body["plan"].update(bound={"type": "L2Ball", "radius": 10**4000, "center": None}),
@@ -271,3 +275,12 @@ def test_numbers_that_json_cannot_spell_are_refused(curves, tmp_path):
     nested = '{"dpfda": "plan", "version": 1, "plan": ' + '{"a": ' * 5000 + "1" + "}" * 5001
     with pytest.raises(dp.FileError):
         dp.MeanPlan.from_json(nested)
+
+
+def test_a_missing_checksum_is_no_checksum(curves, tmp_path):
+    body = json.loads(plan_of("QR").to_json())
+    body.pop("sha256")
+    for extra in ("1", "1e999"):
+        text = json.dumps(body)[:-1] + f', "x": {extra}}}'
+        with pytest.raises(dp.FileError):
+            dp.MeanPlan.from_json(text)

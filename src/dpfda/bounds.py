@@ -37,7 +37,8 @@ class Bound(Fact, ABC):
         """Encoded records (integers in floats, one per row) brought inside; inside ones unchanged."""
 
     def clip(self, records: ArrayLike, grid: Grid | None = None) -> np.ndarray:
-        """Records brought inside the body, on the lattice that releases use: total and idempotent.
+        """Records brought inside the body, on the lattice that releases use: total, and idempotent
+        (to the bit while the centre is less than a million radii away, where floats still tell points apart).
 
         With a grid, records are curves and lengths are measured in its inner product (L2 balls only);
         without, they are coefficients in an orthonormal basis, one row per record.

@@ -100,8 +100,15 @@ def plain(value: Any) -> Any:
 
 def revive(data: Any) -> Any:
     """The fact that :func:`plain` wrote; unknown types and fields are refused."""
+    try:
+        return _revive(data)
+    except RecursionError:
+        raise FileError("The file is nested too deeply to be a plan or a release.") from None
+
+
+def _revive(data: Any) -> Any:
     if isinstance(data, list):
-        return [revive(v) for v in data]
+        return [_revive(v) for v in data]
     if not isinstance(data, Mapping):
         return data
     name = data.get("type")
@@ -117,10 +124,10 @@ def revive(data: Any) -> Any:
     if unknown := sorted(set(fields) - known):
         raise FileError(f"{name} has no field {unknown[0][:40]!r}; the file may come from a newer version.")
     try:
-        return Fact.types[name](**{k: revive(v) for k, v in fields.items()})
+        return Fact.types[name](**{k: _revive(v) for k, v in fields.items()})
     except DpfdaError:
         raise
-    except (TypeError, AttributeError, ValueError, ArithmeticError, MemoryError, RecursionError):
+    except (TypeError, AttributeError, ValueError, ArithmeticError, MemoryError):
         raise FileError(f"The file does not hold a whole {name}.") from None
 
 
@@ -142,14 +149,15 @@ def seal(kind: str, version: int, body: dict[str, Any]) -> str:
 def unseal(text: str, kind: str, version: int) -> dict[str, Any]:
     """The body that :func:`seal` wrote; anything else is refused with a reason."""
     try:
-        body = json.loads(text, parse_constant=_no_constant)
+        body = json.loads(text, parse_constant=_no_constant, parse_float=_finite)
     except (ValueError, RecursionError):
         raise FileError(f"This is not a {kind}: the text is not JSON.") from None
     if not isinstance(body, dict) or body.pop("dpfda", None) != kind:
         raise FileError(f"This is not a dpfda {kind}.")
     if (found := body.pop("version", None)) != version:
         raise FileError(f"This {kind} has format version {str(found)[:20]}; this program reads {version}.")
-    if body.pop("sha256", None) != _digest_or_none(body):
+    checksum = body.pop("sha256", None)
+    if not isinstance(checksum, str) or checksum != _digest_or_none(body):
         raise FileError(f"This {kind} does not match its checksum: it was edited or damaged.")
     return body
 
@@ -172,3 +180,10 @@ def kind_of(text: str) -> str:
 
 def _no_constant(name: str) -> float:
     raise ValueError(name)
+
+
+def _finite(text: str) -> float:
+    number = float(text)
+    if number in (float("inf"), float("-inf")):
+        raise ValueError(text)
+    return number

@@ -20,6 +20,8 @@ from .errors import FileError, ParameterError, RecordError
 
 CURE = "Name the value columns, e.g. columns='hh*', or repair the cell."
 MISSING = ("", "na", "n/a", "nan", "null")
+#: The byte-order mark that some programs write at the start of a text.
+MARK = "\ufeff"
 
 
 @dataclass(frozen=True)
@@ -45,8 +47,8 @@ def layout(path: Path, header: bool | None, lenient: bool, width: int | None) ->
     delimiter = "\t" if path.suffix.lower() == ".tsv" else ","
     if lenient and not header and width is not None:
         return Layout(delimiter, None, width)
-    with path.open("rb") as file:
-        line = file.readline(1 << 20).decode("utf-8-sig", errors="replace")
+    with path.open(newline="", encoding="utf-8", errors="replace") as file:
+        line = file.readline(1 << 20).removeprefix(MARK)
     if "\x00" in line or "\ufffd" in line:
         raise FileError(f"{path.name!r} does not begin with text in UTF-8. Save it as UTF-8.")
     first = _cells(line, delimiter)
@@ -124,11 +126,11 @@ def _quick(path: Path, layout: Layout, chosen: list[str] | None, batch_bytes: in
 def _careful(path: Path, layout: Layout, chosen: list[str] | None, lenient: bool, skip: int) -> Iterator[np.ndarray]:
     places = [layout.names.index(name) for name in chosen] if layout.names and chosen else list(range(layout.width))
     block: list[list[float]] = []
-    with path.open(newline="", encoding="utf-8-sig", errors="replace") as file:
+    with path.open(newline="", encoding="utf-8", errors="replace") as file:
         if layout.names:
             file.readline()
-        lines = (line for line in file if line.strip("\r\n"))
-        for index, line in enumerate(lines):
+        bare = (line.removeprefix(MARK) for line in file)  # wherever it stands, so that no place is special
+        for index, line in enumerate(line for line in bare if line.strip("\r\n")):
             if index < skip:
                 continue
             block.append(_record(index, _cells(line, layout.delimiter), places, layout, lenient))

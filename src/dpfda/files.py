@@ -7,15 +7,19 @@ been charged yet.
 
 from __future__ import annotations
 
+import errno
 import os
 import tempfile
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from .errors import FileError
 
 Name = str | os.PathLike[str]
+#: Space that a reservation takes, enough for any output, so that a full disk is found before the charge.
+ROOM = 1 << 20
+DATABASE = b"SQLite format 3\0"
 
 
 class Reserved:
@@ -23,27 +27,40 @@ class Reserved:
 
     def __init__(self, path: Name):
         self.path = Path(path)
+        self._aside: Path | None = None
         try:
             if self.path.is_dir():
                 raise FileError(f"The output {self.path.name!r} is a folder. Name a file.")
             if not self.path.parent.is_dir():
                 raise FileError(f"The folder of the output {self.path.name[:60]!r} does not exist. Make it first.")
-            if self.path.exists() and not os.access(self.path, os.W_OK):
-                raise PermissionError(13, "the file is write-protected")
+            if self.path.exists():
+                self._check_replaceable()
             self._handle, aside = tempfile.mkstemp(dir=self.path.parent, prefix=".dpfda-")
+            self._aside = Path(aside)
+            _take_room(self._handle)
         except FileError:
             raise
         except OSError as error:
+            self.drop()
             raise FileError(
                 f"The output {self.path.name[:60]!r} cannot be written here: {error.strerror}. Choose another place."
             ) from None
-        self._aside: Path | None = Path(aside)
+
+    def _check_replaceable(self) -> None:
+        if not self.path.is_file():
+            raise FileError(f"The output {self.path.name!r} is not an ordinary file. Name one.")
+        if not os.access(self.path, os.W_OK):
+            raise PermissionError(13, "the file is write-protected")
+        with self.path.open("rb") as file:
+            if file.read(len(DATABASE)) == DATABASE:
+                raise FileError(f"The output {self.path.name!r} is a database, perhaps a ledger. Choose another name.")
 
     def write(self, content: str | bytes) -> Path:
         """All of the content, or an error and no file."""
         assert self._aside is not None
         try:
             with os.fdopen(self._handle, "wb") as file:
+                file.truncate(0)
                 file.write(content.encode() if isinstance(content, str) else content)
                 file.flush()
                 os.fsync(file.fileno())
@@ -57,6 +74,8 @@ class Reserved:
     def drop(self) -> None:
         """Remove what was reserved and not written."""
         if self._aside is not None:
+            with suppress(OSError):  # closed already if writing failed
+                os.close(self._handle)
             self._aside.unlink(missing_ok=True)
             self._aside = None
 
@@ -66,6 +85,7 @@ def reserved(paths: Sequence[Name | None], besides: Sequence[Name | None] = ()) 
     """Places for several outputs, all different and none of the files `besides` that are in use."""
     wanted = [Path(path) for path in paths if path is not None]
     used = {_identity(Path(path)) for path in besides if path is not None}
+    used |= {f"{path}{ending}" for path in used for ending in ("-journal", "-wal", "-shm")}
     for path in wanted:
         if _identity(path) in used:
             raise FileError(f"The output {path.name!r} is used twice, or is an input or a ledger. Choose another name.")
@@ -78,6 +98,15 @@ def reserved(paths: Sequence[Name | None], besides: Sequence[Name | None] = ()) 
     finally:
         for place in places.values():
             place.drop()
+
+
+def _take_room(handle: int) -> None:
+    if hasattr(os, "posix_fallocate"):
+        try:
+            os.posix_fallocate(handle, 0, ROOM)
+        except OSError as error:
+            if error.errno not in (errno.EOPNOTSUPP, errno.EINVAL):  # a file system that cannot say
+                raise
 
 
 def _identity(path: Path) -> str:

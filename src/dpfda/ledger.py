@@ -74,8 +74,10 @@ class Ledger:
     def create(cls, path: str | os.PathLike[str], *, epsilon: Any, study: str, delta: Any = 0) -> Ledger:
         """A new ledger file with a total budget; never overwrites one."""
         budget, small = as_epsilon(epsilon), _as_delta(delta)
-        if not isinstance(study, str) or not study.strip():
-            raise ParameterError("a ledger belongs to a named study", shown(study), "Pass study='load-2026'.")
+        if not isinstance(study, str) or not study.strip() or not study.isprintable():
+            raise ParameterError(
+                "a ledger belongs to a study with a printable name", shown(study), "Pass study='load-2026'."
+            )
         target = Path(path)
         try:
             os.close(os.open(target, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))

@@ -77,7 +77,12 @@ class Source:
         return hasattr(self.data, "__next__")
 
     def values_per_curve(self) -> int:
-        """Number of values per curve, from the source's shape or header."""
+        """Number of values per curve: from the shape or the schema, else from the first records."""
+        names = getattr(self.data, "columns", None)
+        if names is not None and not callable(names) and not isinstance(self.data, pa.Table):
+            return len(pick([str(name) for name in names], self.columns))
+        if isinstance(self.data, np.ndarray) and self.data.ndim == 2:
+            return self.data.shape[1]
         first = next(iter(self.batches()), None)
         if first is None:
             raise RecordError("The data holds no curves", cure="Check the path and the columns.")
@@ -99,7 +104,10 @@ class Source:
 
     def _array(self, values: Any) -> Iterator[np.ndarray]:
         if isinstance(values, np.ma.MaskedArray):
-            values = np.ma.filled(values.astype(float), np.nan)
+            numeric = values.dtype.kind in "fiub"
+            values = np.ma.filled(values.astype(float if numeric else object), np.nan if numeric else None)
+        elif hasattr(values, "__array__") and not isinstance(values, np.ndarray):
+            values = _as_array(values)
         # Whether a list forms an array depends on all of its records; lenient reading judges each alone.
         array = None if self.lenient and not isinstance(values, np.ndarray) else _as_array(values)
         if array is None or array.dtype.kind not in "fiub":
@@ -141,14 +149,27 @@ class Source:
 
     def _pandas_column(self, column: Any, name: str, first: int) -> np.ndarray:
         """Numbers by their type, anything else cell by cell: no cell decides how another is read."""
-        if getattr(column.dtype, "kind", "O") in "fiub":
+        arrow = getattr(column.dtype, "pyarrow_dtype", None)
+        if _numeric(arrow) if arrow is not None else getattr(column.dtype, "kind", "O") in "fiub":
             return column.to_numpy(dtype=float, na_value=np.nan)
-        cells = list(column)
+        cells = [None] * len(column) if arrow is not None and self.lenient else list(column)
         if not self.lenient:
             bad = [first + i for i, cell in enumerate(cells) if not (_is_number(cell) or _is_missing(cell))]
             if bad:
                 raise RecordError("A cell does not hold a number", bad, NUMERIC_CURE, column=name)
         return np.array([_as_number(cell) for cell in cells], dtype=float)
+
+    def _arrow(self, data: Any) -> Iterator[np.ndarray]:
+        """Anything that speaks Arrow; a polars frame gives only its chosen columns away."""
+        try:
+            if hasattr(data, "get_columns") and self.columns is not None:
+                data = data.select(pick(list(data.columns), self.columns))
+            table = pa.Table.from_batches([data]) if isinstance(data, pa.RecordBatch) else pa.table(data)
+        except pa.ArrowException:
+            table = None
+        if table is None:
+            raise FileError("The table holds a type of column that cannot be read. Choose numeric columns.")
+        yield from self._table(table)
 
     def _table(self, table: pa.Table) -> Iterator[np.ndarray]:
         names = table.schema.names
@@ -163,7 +184,7 @@ class Source:
         """Columns by their declared type; a type that holds no numbers is missing throughout, or an error."""
         out = np.full((batch.num_rows, batch.num_columns), np.nan)
         for i, (field, column) in enumerate(zip(batch.schema, batch.columns, strict=True)):
-            if pa.types.is_dictionary(field.type):
+            if pa.types.is_dictionary(field.type) and _numeric(field.type.value_type):
                 column = column.dictionary_decode()
             if _numeric(column.type):
                 out[:, i] = column.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False)
@@ -253,14 +274,25 @@ def _as_array(values: Any) -> np.ndarray | None:
 
 
 def _length(record: Any) -> int:
-    return len(record) if hasattr(record, "__len__") else 0
+    cells = _as_cells(record)
+    return 0 if cells is None else len(cells)
+
+
+def _as_cells(record: Any) -> list[Any] | None:
+    """The cells of one record, or None if it has none to give."""
+    if isinstance(record, str | bytes | bytearray | dict):
+        return None
+    try:
+        return list(record)
+    except (TypeError, ValueError, AttributeError, RuntimeError):
+        return None
 
 
 def _as_record(record: Any, width: int, lenient: bool) -> np.ndarray | None:
     """One record as numbers, or None; its cells are judged one by one, whatever stands around it."""
-    if isinstance(record, str | bytes | dict) or not hasattr(record, "__len__") or len(record) != width:
+    cells = _as_cells(record)
+    if cells is None or len(cells) != width:
         return None
-    cells = list(record)
     if not lenient and not all(_is_number(cell) or _is_missing(cell) for cell in cells):
         return None
     return np.array([_as_number(cell) for cell in cells], dtype=float)

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from . import codec, plots, words
-from .errors import FileError, ParameterError
+from .errors import DpfdaError, FileError, ParameterError
 from .files import write_whole
 from .ledger import Ledger
 from .postprocess import Band, band_half_width, shrink
@@ -259,13 +259,23 @@ def load(path: str | os.PathLike[str]) -> Release:
         whole = release.coefficients.shape == release.raw.shape == (plan.basis.size,)
         whole = whole and values.shape == (plan.grid.size,) and release.order in (0, 1)
         whole = whole and np.allclose(scales, plan.scales, rtol=1e-3, atol=0)
-    except (KeyError, TypeError, AttributeError, ValueError) as error:
-        if isinstance(error, ParameterError):
-            raise
+        whole = whole and all(np.isfinite(a).all() for a in (release.coefficients, release.raw, values))
+        whole = whole and _well_named(release)
+    except DpfdaError:
+        raise
+    except (KeyError, TypeError, AttributeError, ValueError, ArithmeticError, MemoryError):
         whole = False
     if not whole:
         raise FileError(f"{name!r} does not hold a whole release.")
     return _on_this_machine(release, values)
+
+
+def _well_named(release: Release) -> bool:
+    """Names that can be printed, and a charge that is recorded whole or not at all."""
+    charge = (release.study, release.entry, release.seal)
+    recorded = isinstance(charge[0], str) and isinstance(charge[1], int) and isinstance(charge[2], str)
+    texts = [release.query, release.created, *release.steps, *(x for x in charge if isinstance(x, str))]
+    return (recorded or charge == (None, None, None)) and all(text.isprintable() for text in texts)
 
 
 def _on_this_machine(release: Release, values: np.ndarray) -> Release:

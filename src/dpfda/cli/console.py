@@ -23,7 +23,7 @@ from ..errors import DpfdaError, LedgerError
 plain_text: dict[str, Any] = {"highlight": False, "soft_wrap": True, "emoji": False, "markup": False}
 out, err = Console(**plain_text), Console(stderr=True, **plain_text)
 #: Words that errors spell as keywords of Python and the command spells as options.
-OPTIONS = re.compile(r"\b(epsilon|columns|fill|invalid|header|n|study|measure|grid|standardize)=")
+OPTIONS = re.compile(r"\b(epsilon|columns|fill|invalid|n|study|measure|grid|standardize)=")
 
 
 def guarded(command: Callable[..., None]) -> Callable[..., None]:
@@ -34,7 +34,10 @@ def guarded(command: Callable[..., None]) -> Callable[..., None]:
         try:
             command(*args, **options)
         except DpfdaError as error:
-            message = OPTIONS.sub(r"--\1 ", str(error))
+            message = (
+                str(error).replace("header=True", "--header or --no-header").replace("header=False", "--no-header")
+            )
+            message = OPTIONS.sub(r"--\1 ", message)
             err.print(f"Error: {message}", style="bold red")
             raise typer.Exit(3 if isinstance(error, LedgerError) else 1) from None
         except KeyboardInterrupt:

@@ -59,13 +59,13 @@ def plan_command(
             fill=fill,
         ),
     )
-    if output:
-        files.write_whole(output, plan.to_json())
     reach = (
         {}
         if target is None
         else {"target": target, "epsilon_for_target": plan.solve(target), "n_for_target": plan.solve(target, vary="n")}
     )
+    if output:
+        files.write_whole(output, plan.to_json())
     if as_json:
         out.print_json(data={**opt.figures(plan), **reach})
         return

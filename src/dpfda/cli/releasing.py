@@ -19,6 +19,8 @@ from ..postprocess import SHRINKAGE
 from . import options as opt
 from .console import guarded, out, progress_bar
 
+DEMO = "demo households"
+
 
 @guarded
 def mean_command(
@@ -156,13 +158,17 @@ def demo_command(
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise FileError(f"The folder {folder.name!r} cannot be made: {error.strerror}.") from None
+    book = folder / "study.ledger"
+    if book.exists():
+        Ledger(book, DEMO)  # a folder of an earlier demo, or an error
+    elif (folder / "curves.csv").exists():
+        raise FileError(f"The folder {folder.name!r} holds a curves.csv that is not the demo's. Choose another folder.")
     sample = datasets.load_curves(curves, np.random.default_rng(2024))
     header = ",".join(f"h{i:02d}" for i in range(sample.grid.size))
     rows = "\n".join(",".join(f"{x:.4f}" for x in row) for row in sample.curves)
     files.write_whole(folder / "curves.csv", f"{header}\n{rows}\n")
-    book = folder / "study.ledger"
     if not book.exists():
-        Ledger.create(book, epsilon=100, study="demo households")
+        Ledger.create(book, epsilon=100, study=DEMO)
     command = [
         "mean",
         str(folder / "curves.csv"),
@@ -178,6 +184,8 @@ def demo_command(
         "hour (h)",
         "--ledger",
         str(book),
+        "--study",
+        DEMO,
         "--out",
         str(folder / "mean.json"),
         "--csv",
