@@ -185,7 +185,12 @@ def test_frames_with_odd_cells(tmp_path):
 
 def test_polars_frames(curves):
     polars = pytest.importorskip("polars", reason="polars is not installed")
-    assert np.array_equal(together(polars.DataFrame(curves)), curves)
+    frame = polars.DataFrame(curves)
+    assert np.array_equal(together(frame), curves)
+    odd = frame.with_columns(polars.Series("who", ["a"] * len(curves), dtype=polars.Categorical))
+    assert np.array_equal(together(odd, columns="column_*"), curves)
+    with pytest.raises((dp.RecordError, dp.FileError)):
+        together(odd)
 
 
 def test_errors_do_not_carry_cells_in_their_context(tmp_path):

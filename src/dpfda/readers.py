@@ -56,9 +56,7 @@ class Source:
         elif hasattr(data, "iloc") and hasattr(data, "columns"):
             yield from self._pandas(data)
         elif hasattr(data, "__arrow_c_stream__") or isinstance(data, pa.RecordBatch):
-            yield from self._table(
-                pa.Table.from_batches([data]) if isinstance(data, pa.RecordBatch) else pa.table(data)
-            )
+            yield from self._arrow(data)
         elif self.columns is not None:
             raise ParameterError("columns need data with names", shown(self.columns), "Select them from the array.")
         else:
