@@ -20,7 +20,7 @@ DATA = ROOT.parent / "shared" / "data"
 PACKAGES = ("numpy", "scipy", "opendp", "python-flint", "numba", "scikit-learn", "scikit-fda")
 
 
-def best_time(run: Callable[[], Any], seconds: float = 1.0, most: int = 200, least: int = 2) -> float:
+def best_time(run: Callable[[], Any], seconds: float = 1.0, most: int = 4000, least: int = 2) -> float:
     """Shortest of several runs: what the machine can do when nothing disturbs it."""
     best, spent, count = float("inf"), 0.0, 0
     while count < least or (spent < seconds and count < most):
