@@ -75,7 +75,7 @@ def test_rows_are_counted_from_the_start_of_the_source(tmp_path, rng):
 
 def test_wrong_length(curves, ledger, tmp_path):
     message = refused(
-        dp.RecordError, "12 values and the plan's grid has 10", ledger, curves, grid=dp.Grid.uniform(0, 1, 10)
+        dp.RecordError, "12 values and the plan expects 10", ledger, curves, grid=dp.Grid.uniform(0, 1, 10)
     )
     assert "columns=" in message
     (tmp_path / "ragged.csv").write_text("a,b,c\n1,2,3\n1,2\n")
@@ -96,7 +96,7 @@ def test_empty_and_tiny_data(ledger, tmp_path):
     (tmp_path / "empty.csv").write_text("")
     refused(dp.RecordError, "is empty", ledger, tmp_path / "empty.csv")
     (tmp_path / "header.csv").write_text("a,b\n")
-    refused(dp.RecordError, "no curves", ledger, tmp_path / "header.csv")
+    refused(dp.RecordError, "no records", ledger, tmp_path / "header.csv")
     refused(dp.RecordError, "no curves", ledger, np.empty((0, 5)), grid=dp.Grid.uniform(0, 1, 5))
     refused(dp.ParameterError, "n must be a whole number of at least 2", ledger, np.ones((1, 5)))
     refused(dp.RecordError, "two dimensions", ledger, np.ones(5))

@@ -54,6 +54,9 @@ def test_the_example_in_each_help_text_runs(name, folder):
     assert "Example: dpfda" in help_text
     example = re.search(r"Example: dpfda (.*?)(?=\n\n)", help_text, re.DOTALL)
     line = " ".join(example.group(1).split())
+    if name == "density":
+        ages = np.random.default_rng(0).gamma(9.0, 8.0, 300).clip(0, 110)
+        (folder / "ages.csv").write_text("age\n" + "\n".join(f"{a:.1f}" for a in ages) + "\n")
     if name == "show":
         run("mean curves.csv --epsilon 1 --radius 1 --out mean.json")
     if name.startswith("ledger") and name != "ledger create":

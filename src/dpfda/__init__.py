@@ -10,6 +10,7 @@
 from . import datasets, noise, postprocess, selection
 from .api import compare, mean
 from .bounds import Box, Ellipsoid, L1Ball, L2Ball
+from .density_api import density
 from .errors import (
     BudgetExceeded,
     DpfdaError,
@@ -22,11 +23,11 @@ from .errors import (
 from .grid import Grid, ProductGrid
 from .kernels import Cosine, Custom, Exponential, Gaussian, Matern
 from .ledger import Ledger
-from .methods import AR, FRL, QR, KNorm, Minimax
-from .plans import MeanPlan
+from .methods import AR, FRL, QR, Bernstein, GaussianProcess, KNorm, Minimax
+from .plans import DensityPlan, GroupPlan, MeanPlan
 from .postprocess import Band
 from .protocol import Summary
-from .release import Release, load
+from .release import DensityRelease, GroupRelease, Release, load
 
 __version__ = "0.1.0"
 
@@ -35,16 +36,22 @@ __all__ = [
     "FRL",
     "QR",
     "Band",
+    "Bernstein",
     "Box",
     "BudgetExceeded",
     "Cosine",
     "Custom",
+    "DensityPlan",
+    "DensityRelease",
     "DpfdaError",
     "Ellipsoid",
     "Exponential",
     "FileError",
     "Gaussian",
+    "GaussianProcess",
     "Grid",
+    "GroupPlan",
+    "GroupRelease",
     "KNorm",
     "L1Ball",
     "L2Ball",
@@ -61,6 +68,7 @@ __all__ = [
     "Summary",
     "compare",
     "datasets",
+    "density",
     "load",
     "mean",
     "noise",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -17,7 +17,7 @@ from .grid import Grid
 from .kernels import Kernel
 from .ledger import Ledger
 from .methods import AR, FRL, QR, KNorm, Method, Minimax
-from .plans import MeanPlan
+from .plans import DensityPlan, MeanPlan
 from .release import Release
 
 #: Stands in for n while the records are being counted; under `replace` n is public anyway.
@@ -54,12 +54,7 @@ def mean(
     >>> dp.mean(curves, epsilon=1.0, bound=dp.L2Ball(1.0), method=dp.KNorm()).grid.size
     24
     """
-    if n is None and neighbors == "add-remove":
-        raise ParameterError(
-            "add-remove keeps n private, so the plan needs a public guess of it",
-            "none",
-            "Pass n=<a round number you would publish>.",
-        )
+    _check_guess(n, neighbors)
     if grid is None:
         if readers.Source(curves).spends_itself or (invalid == "center" and readers.Source(curves).by_records):
             raise ParameterError(
@@ -89,6 +84,15 @@ def mean(
     return exits.execute(plan, summary, book, query)
 
 
+def _check_guess(n: Any, neighbors: str) -> None:
+    if n is None and neighbors == "add-remove":
+        raise ParameterError(
+            "add-remove keeps n private, so the plan needs a public guess of it",
+            "none",
+            "Pass n=<a round number you would publish>.",
+        )
+
+
 def _grid_of(curves: Any, columns: readers.Columns, header: bool | None) -> Grid:
     points = getattr(curves, "grid_points", None)
     if points is not None and hasattr(curves, "data_matrix"):
@@ -97,9 +101,12 @@ def _grid_of(curves: Any, columns: readers.Columns, header: bool | None) -> Grid
     return Grid.uniform(0, 1, readers.Source(curves, columns, header).values_per_curve())
 
 
+AnyPlan = TypeVar("AnyPlan", MeanPlan, DensityPlan)
+
+
 def compare(
-    plan: MeanPlan, methods: Sequence[Method] | None = None, epsilons: Sequence[Any] = (0.125, 0.25, 0.5, 1, 2, 4)
-) -> dict[str, list[MeanPlan]]:
+    plan: AnyPlan, methods: Sequence[Method] | None = None, epsilons: Sequence[Any] = (0.125, 0.25, 0.5, 1, 2, 4)
+) -> dict[str, list[AnyPlan]]:
     """The plan under other methods and budgets, no data: rank them by ``expected_risk``.
 
     >>> import dpfda as dp
@@ -107,7 +114,8 @@ def compare(
     >>> sorted(dp.compare(plan, epsilons=[1]))
     ['AR', 'FRL', 'KNorm', 'Minimax', 'QR']
     """
-    methods = [FRL(), AR(), QR(), Minimax(), KNorm()] if methods is None else methods
+    if methods is None:
+        methods = [FRL(), *([] if plan.problem.smooths else [AR()]), QR(), Minimax(), KNorm()]
     names = [m.title for m in methods]
     labels = [name if names.count(name) == 1 else repr(m) for name, m in zip(names, methods, strict=True)]
     return {

@@ -18,7 +18,7 @@ import scipy.linalg
 from numpy.typing import ArrayLike
 
 from .errors import ParameterError
-from .grid import Grid, ProductGrid
+from .grid import Grid, ProductGrid, interpolated
 
 ORTHONORMAL = 1e-8
 #: Eigenvalues at or below this share of the largest are rounding noise of the
@@ -93,16 +93,23 @@ class Eigenbasis(ABC):
             )
         return excess
 
+    @property
+    def energies(self) -> np.ndarray:
+        """Squared norm of each function."""
+        return np.ones(self.size)
+
     def _points(self, t: ArrayLike) -> np.ndarray:
-        points = _as_points(t)
-        if isinstance(self.grid, ProductGrid):
-            return points
-        low, high = self.grid.span
-        slack = 1e-9 * self.grid.length
-        if not ((points >= low - slack) & (points <= high + slack)).all():
-            raise ParameterError(
-                f"points must lie in the domain [{low:g}, {high:g}]", "points outside", "A release says nothing there."
-            )
+        points = _as_points(t, len(self.grid.axes))
+        columns = points[:, None] if points.ndim == 1 else points
+        for axis, column in zip(self.grid.axes, columns.T, strict=True):
+            low, high = axis.span
+            slack = 1e-9 * axis.length
+            if not ((column >= low - slack) & (column <= high + slack)).all():
+                raise ParameterError(
+                    f"points must lie in the domain [{low:g}, {high:g}]",
+                    "points outside",
+                    "A release says nothing there.",
+                )
         return points
 
 
@@ -168,7 +175,7 @@ class NystromBasis(Eigenbasis):
         if derivative:
             _first_only(derivative)
             values = np.gradient(values, x, axis=0)
-        return np.stack([np.interp(points, x, column) for column in values.T], axis=-1)
+        return np.stack([interpolated(self.grid, column, points) for column in values.T], axis=-1)
 
 
 class CosineBasis(Eigenbasis):
@@ -254,14 +261,22 @@ def wanted(size: int | None, available: int) -> int:
     return int(size)
 
 
-def _as_points(t: ArrayLike) -> np.ndarray:
+def _as_points(t: ArrayLike, dimension: int) -> np.ndarray:
+    """Points of a line as a vector, points of a box as one row each."""
     try:
-        points = np.atleast_1d(np.asarray(t, dtype=float))
+        points = np.asarray(t, dtype=float)
     except (TypeError, ValueError):
         raise ParameterError("points must be numbers", type(t).__name__, "Pass a number or a list of them.") from None
     if not np.isfinite(points).all():
         raise ParameterError("points must be finite", "some that are not", "Drop them.")
-    return points
+    if dimension == 1 and not (points.ndim == 2 and points.shape[1] == 1):
+        return np.atleast_1d(points)
+    points = np.atleast_2d(points)
+    if points.ndim != 2 or points.shape[1] != dimension:
+        raise ParameterError(
+            f"points here have {dimension} coordinates each", f"shape {points.shape}", "Pass one row per point."
+        )
+    return points[:, 0] if dimension == 1 else points
 
 
 def _signs(functions: np.ndarray) -> np.ndarray:

@@ -17,6 +17,7 @@ import pyarrow as pa
 import pyarrow.csv
 
 from .errors import FileError, ParameterError, RecordError
+from .labels import Coder
 
 CURE = "Name the value columns, e.g. columns='hh*', or repair the cell."
 MISSING = ("", "na", "n/a", "nan", "null")
@@ -54,9 +55,9 @@ def layout(path: Path, header: bool | None, lenient: bool, width: int | None) ->
     first = _cells(line, delimiter)
     if not line.strip():
         raise RecordError(
-            f"The file {path.name!r} is empty or begins with an empty line", cure="Write one row per curve."
+            f"The file {path.name!r} is empty or begins with an empty line", cure="Write one row per record."
         )
-    if len(first) == 1:
+    if len(first) == 1 and width != 1:
         raise FileError(
             f"{path.name!r} has one column when split at {'tabs' if delimiter == chr(9) else 'commas'}. "
             "Separate values with commas (.csv) or tabs (.tsv), with a point for decimals."
@@ -85,10 +86,16 @@ def _looks_like_names(cells: list[str]) -> bool:
     return False
 
 
-def rows(path: Path, layout: Layout, chosen: list[str] | None, lenient: bool, batch_bytes: int) -> Iterator[np.ndarray]:
+#: A column of labels and what numbers them.
+Labels = tuple[str, Coder] | None
+
+
+def rows(
+    path: Path, layout: Layout, chosen: list[str] | None, lenient: bool, batch_bytes: int, labels: Labels = None
+) -> Iterator[np.ndarray]:
     """Batches of the chosen columns; every record is read the same way whatever stands around it."""
     done, balked = 0, False
-    quick = _quick(path, layout, chosen, batch_bytes)
+    quick = _quick(path, layout, chosen, batch_bytes, labels)
     while not balked:
         try:
             batch = next(quick)
@@ -99,10 +106,12 @@ def rows(path: Path, layout: Layout, chosen: list[str] | None, lenient: bool, ba
         else:
             yield batch
             done += len(batch)
-    yield from _careful(path, layout, chosen, lenient, skip=done)
+    yield from _careful(path, layout, chosen, lenient, done, labels)
 
 
-def _quick(path: Path, layout: Layout, chosen: list[str] | None, batch_bytes: int) -> Iterator[np.ndarray]:
+def _quick(
+    path: Path, layout: Layout, chosen: list[str] | None, batch_bytes: int, labels: Labels
+) -> Iterator[np.ndarray]:
     names = layout.names or [f"f{i}" for i in range(layout.width)]
     wanted = chosen or names
     stream = pyarrow.csv.open_csv(
@@ -112,7 +121,7 @@ def _quick(path: Path, layout: Layout, chosen: list[str] | None, batch_bytes: in
         ),
         pyarrow.csv.ParseOptions(delimiter=layout.delimiter, quote_char=False),
         pyarrow.csv.ConvertOptions(
-            column_types={name: pa.float64() for name in wanted},
+            column_types={name: pa.string() if labels and name == labels[0] else pa.float64() for name in wanted},
             include_columns=wanted,
             null_values=["", "NA", "N/A", "NaN", "nan", "null", "NULL"],
         ),
@@ -120,10 +129,15 @@ def _quick(path: Path, layout: Layout, chosen: list[str] | None, batch_bytes: in
     with stream:
         for batch in stream:
             if batch.num_rows:
-                yield np.column_stack([column.to_numpy(zero_copy_only=False) for column in batch.columns])
+                columns = [column.to_numpy(zero_copy_only=False) for column in batch.columns]
+                if labels:
+                    columns[-1] = labels[1].column(_bare(label.strip()) for label in columns[-1])
+                yield np.column_stack(columns)
 
 
-def _careful(path: Path, layout: Layout, chosen: list[str] | None, lenient: bool, skip: int) -> Iterator[np.ndarray]:
+def _careful(
+    path: Path, layout: Layout, chosen: list[str] | None, lenient: bool, skip: int, labels: Labels
+) -> Iterator[np.ndarray]:
     places = [layout.names.index(name) for name in chosen] if layout.names and chosen else list(range(layout.width))
     block: list[list[float]] = []
     with path.open(newline="", encoding="utf-8", errors="replace") as file:
@@ -133,7 +147,11 @@ def _careful(path: Path, layout: Layout, chosen: list[str] | None, lenient: bool
         for index, line in enumerate(line for line in bare if line.strip("\r\n")):
             if index < skip:
                 continue
-            block.append(_record(index, _cells(line, layout.delimiter), places, layout, lenient))
+            cells = _cells(line, layout.delimiter)
+            values = _record(index, cells, places[:-1] if labels else places, layout, lenient)
+            if labels:
+                values.append(labels[1].code(cells[places[-1]]) if len(cells) == layout.width else math.nan)
+            block.append(values)
             if len(block) == 4096:
                 yield np.array(block)
                 block = []
@@ -148,7 +166,7 @@ def _record(index: int, cells: list[str], places: list[int], layout: Layout, len
         raise RecordError(
             f"A row has {len(cells)} cells and the first line has {layout.width}",
             [index],
-            "Every curve needs one value per grid point; cells must not hold the delimiter.",
+            "Every record needs the same number of values; cells must not hold the delimiter.",
         )
     values = [_number(cells[place]) for place in places]
     if None in values and not lenient:

@@ -7,8 +7,12 @@ integers (derivations: exact totals).
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
+#: Bits of a limb in tensor products.
+DIGIT = 20
 LIMB, COLUMNS = 21, 1 << 14
 _MASK = (1 << LIMB) - 1
 
@@ -33,3 +37,47 @@ def product(matrix: np.ndarray, vector: np.ndarray) -> list[int]:
 def _limbs(values: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """``low + mid 2^21 + high 2^42``, the last one signed."""
     return values & _MASK, (values >> LIMB) & _MASK, values >> (2 * LIMB)
+
+
+def contract(tensor: np.ndarray, matrices: Sequence[np.ndarray]) -> list[np.ndarray]:
+    """Every axis of `tensor` multiplied by its matrix (rows: that axis), without rounding.
+
+    Integers in, integers out, as limbs: ``sum_i out[i] << (DIGIT * i)``. Limbs have 20 bits and axes at
+    most 4,096 rows, so each floating-point product of two limbs sums to less than 2^53: plain matrix
+    products, and exact.
+
+    >>> limbs = contract(np.array([[1, 2], [3, 4]]), [np.array([[5], [6]]), np.array([[2**30], [1]])])
+    >>> entries(limbs, np.array([[0, 0]])) == [23 * 2**30 + 34]
+    True
+    """
+    limbs = _carried([np.asarray(tensor, dtype=np.int64)])
+    for axis, matrix in enumerate(matrices):
+        right = _carried([np.asarray(matrix, dtype=np.int64)])
+        sums = [np.int64(0)] * (len(limbs) + len(right) - 1)
+        for i, a in enumerate(limbs):
+            rows = np.moveaxis(a, axis, -1).astype(float)
+            for k, b in enumerate(right):
+                part = (rows @ b.astype(float)).astype(np.int64)
+                sums[i + k] = sums[i + k] + np.moveaxis(part, -1, axis)  # type: ignore[call-overload]
+        limbs = _carried(sums)  # type: ignore[arg-type]
+    return limbs
+
+
+def entries(limbs: Sequence[np.ndarray], index: np.ndarray) -> list[int]:
+    """The integers at these places (one row of `index` each) of what :func:`contract` gave."""
+    places = tuple(np.asarray(index).T)
+    result = [0] * len(index)
+    for i, limb in enumerate(limbs):
+        result = [r + (int(x) << (DIGIT * i)) for r, x in zip(result, limb[places], strict=True)]
+    return result
+
+
+def _carried(sums: Sequence[np.ndarray]) -> list[np.ndarray]:
+    """The same integers with every limb in [0, 2^20), but for the last, which is signed and as small."""
+    limbs, carry = [], np.zeros_like(sums[0])
+    pending = list(sums)
+    while pending or (np.abs(carry) >> DIGIT).any():
+        total = carry + (pending.pop(0) if pending else 0)
+        limbs.append(total & ((1 << DIGIT) - 1))
+        carry = total >> DIGIT
+    return [*limbs, carry]

@@ -12,6 +12,7 @@ from functools import cached_property
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.interpolate import RegularGridInterpolator
 
 from .codec import Fact, frozen_array
 from .errors import ParameterError, shown
@@ -127,9 +128,22 @@ class Grid(Fact):
         return self.points.size
 
     @property
+    def axes(self) -> tuple[Grid, ...]:
+        return (self,)
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return (self.size,)
+
+    @property
     def length(self) -> float:
         low, high = self.span
         return high - low
+
+    @property
+    def volume(self) -> float:
+        """Length of the domain; area or volume of a product."""
+        return self.length
 
     @cached_property
     def is_midpoints(self) -> bool:
@@ -172,7 +186,7 @@ def _check_size(start: float, stop: float, size: int) -> None:
         raise ParameterError(f"a grid has between 2 and {MOST_POINTS:,} points", shown(size), "Pass a whole number.")
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class ProductGrid(Fact):
     """Every combination of the points of several axes, last axis fastest.
 
@@ -214,3 +228,31 @@ class ProductGrid(Fact):
     def length(self) -> float:
         """The longest side, against which length scales are measured."""
         return max(axis.length for axis in self.axes)
+
+    @property
+    def volume(self) -> float:
+        return float(np.prod([axis.length for axis in self.axes]))
+
+    @property
+    def label(self) -> str:
+        return ", ".join(axis.label for axis in self.axes)
+
+    @property
+    def name(self) -> str:
+        return ", ".join(axis.name for axis in self.axes)
+
+    def __repr__(self) -> str:
+        sides = " x ".join(f"[{axis.span[0]:g}, {axis.span[1]:g}]" for axis in self.axes)
+        return f"ProductGrid({' x '.join(map(str, self.shape))} points of {self.label} on {sides})"
+
+
+def interpolated(grid: Grid | ProductGrid, values: np.ndarray, points: np.ndarray) -> np.ndarray:
+    """Values on a grid, linear between its points and constant beyond its outermost ones.
+
+    At midpoints this keeps integrals: what an end cell gains on one side it has on the other.
+    """
+    if isinstance(grid, Grid):
+        return np.interp(points, grid.points, values.ravel())
+    inside = [np.clip(x, axis.points[0], axis.points[-1]) for x, axis in zip(points.T, grid.axes, strict=True)]
+    lines = tuple(axis.points for axis in grid.axes)
+    return RegularGridInterpolator(lines, values.reshape(grid.shape))(np.stack(inside, axis=-1))

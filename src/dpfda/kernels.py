@@ -40,7 +40,7 @@ class Kernel(Fact, ABC):
         """This kernel with open length scales filled in."""
         return self
 
-    def on(self, grid: Grid) -> Kernel:
+    def on(self, grid: Grid | ProductGrid) -> Kernel:
         """Settled, and tabulated if it holds a function: a form that can be written down for `grid`."""
         return self.settled(grid)
 
@@ -240,7 +240,7 @@ class _Pair(Kernel):
     def settled(self, grid: Grid | ProductGrid) -> Kernel:
         return replace(self, left=self.left.settled(grid), right=self.right.settled(grid))
 
-    def on(self, grid: Grid) -> Kernel:
+    def on(self, grid: Grid | ProductGrid) -> Kernel:
         pair = self.settled(grid)
         parts = self.left.on(grid), self.right.on(grid)
         return _tabulate(pair, grid) if any(isinstance(p, Tabulated) for p in parts) else pair
@@ -315,7 +315,7 @@ class Custom(Kernel):
     def __call__(self, s: np.ndarray, t: np.ndarray) -> np.ndarray:
         return np.asarray(self.function(s, t), dtype=float)
 
-    def on(self, grid: Grid) -> Kernel:
+    def on(self, grid: Grid | ProductGrid) -> Kernel:
         return _tabulate(self, grid)
 
 
@@ -348,7 +348,7 @@ class Tabulated(Kernel):
         return NystromBasis.decompose(grid, self(grid.points, grid.points), self.function, size)
 
 
-def _tabulate(kernel: Kernel, grid: Grid) -> Tabulated:
+def _tabulate(kernel: Kernel, grid: Grid | ProductGrid) -> Tabulated:
     return Tabulated(grid.points, _checked_matrix(kernel(grid.points, grid.points)), kernel)
 
 

@@ -22,9 +22,8 @@ from . import summaries as data
 from .basis import Eigenbasis
 from .codec import Fact
 from .errors import FileError, ParameterError, shown
-from .grid import Grid
 from .methods.base import Method, one_of
-from .postprocess import Band, band_half_width
+from .postprocess import Band, band_half_width, pointwise_sd, some_points
 from .protocol import Problem, Stage, Summary
 
 if TYPE_CHECKING:
@@ -39,9 +38,20 @@ class Plan(Fact, ABC):
 
     #: What a release of this plan is called in ledgers and statements.
     query: ClassVar[str]
+    #: What the expected risk counts.
+    risk_words: ClassVar[str] = "noise plus prior bias"
     n: int
     epsilon: Fraction
-    grid: Grid
+
+    @property
+    def released(self) -> type[Release]:
+        """The kind of thing that this plan releases."""
+        return exits.Release
+
+    @property
+    @abstractmethod
+    def vocabulary(self) -> words.Vocabulary:
+        """How this plan is spoken of."""
 
     @property
     @abstractmethod
@@ -57,6 +67,15 @@ class Plan(Fact, ABC):
     @abstractmethod
     def chosen(self) -> Method:
         """The method with every parameter that was left to selection filled in."""
+
+    @property
+    def delta(self) -> Fraction:
+        """Zero for pure differential privacy."""
+        return self.stage.delta
+
+    def polished(self, release: Any) -> Any:
+        """What is done after the noise by default: post-processing, free of privacy cost."""
+        return release
 
     @property
     def basis(self) -> Eigenbasis:
@@ -81,29 +100,30 @@ class Plan(Fact, ABC):
 
     # -- how accurate it will be ----------------------------------------------------------
 
-    @cached_property
-    def _variance(self) -> np.ndarray:
-        return self.problem.finish_variance(self.stage.variance)
-
     @property
     def expected_error(self) -> float:
         """Expected squared L2 error of the noise alone."""
-        return float(self._variance.sum())
+        return self.stage.error
 
-    @property
+    @cached_property
     def expected_risk(self) -> float:
-        """Noise plus the filter's bias under the public guess of the mean."""
-        return self.expected_error + self.stage.bias(self.problem.guess)
+        """Noise plus the filter's bias under the public guess (and the records' own variability where it is public)."""
+        return self.stage.risk
 
     def pointwise_sd(self, t: ArrayLike | None = None) -> np.ndarray:
         """Standard deviation of the noise at points `t` (default: the grid)."""
-        functions = self.basis.functions if t is None else self.basis.evaluate(t)
-        return np.sqrt(functions**2 @ self._variance)
+        return pointwise_sd(self.stage, self.problem.grid.points if t is None else t)
+
+    @cached_property
+    def typical_sd(self) -> float:
+        """The noise's standard deviation at a typical point."""
+        return float(np.median(self.pointwise_sd(some_points(self.problem.grid.points))))
 
     def band(self, level: float = 0.95) -> Band:
         """Simultaneous noise band about zero, before any data: how wide the released band will be."""
-        width = band_half_width(self.stage, level, self.basis.functions, self.problem.typical())
-        return Band(self.grid.points, -width, width, level)
+        points = self.problem.grid.points
+        width = band_half_width(self.stage, level, points, self.problem.typical())
+        return Band(points, -width, width, level)
 
     def solve(self, target: float, vary: str = "epsilon", measure: str = "risk") -> float | int:
         """The smallest epsilon (or n) from which on the expected `measure` stays at or below `target`.

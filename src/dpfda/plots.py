@@ -11,17 +11,20 @@ from typing import Any
 import numpy as np
 from matplotlib.figure import Figure
 
-from .grid import Grid
+from .errors import ParameterError, shown
+from .grid import Grid, ProductGrid
 from .postprocess import Band
 
+LINES = ("-", "--", ":", "-.")
 INK, SHADE = "#1b4b72", "#9cc3de"
+HEAT, KINDS = "Blues", ("map", "surface")
 COLOURS = ("#1b4b72", "#c4542d", "#3f7d4e", "#8a5a9e", "#b08a1e", "#555555")
 
 
-def _axes(ax: Any) -> Any:
+def _axes(ax: Any, **options: Any) -> Any:
     if ax is not None:
         return ax
-    return Figure(figsize=(7.2, 4.2), layout="constrained").add_subplot()
+    return Figure(figsize=(7.2, 4.2), layout="constrained").add_subplot(**options)
 
 
 def fine(grid: Grid, points: int = 241) -> np.ndarray:
@@ -48,6 +51,60 @@ def curve(grid: Grid, values: np.ndarray, band: Band, ax: Any = None, title: str
     ax.set_title(title, loc="left", fontsize=11)
     ax.spines[["top", "right"]].set_visible(False)
     ax.legend(frameon=False, fontsize=9, loc="best")
+    return ax
+
+
+def surface(grid: ProductGrid, values: np.ndarray, ax: Any = None, title: str = "", kind: str = "map") -> Any:
+    """A released surface over two dimensions: a heat map, or a surface in space."""
+    if kind not in KINDS:
+        raise ParameterError(f"kind must be one of {', '.join(KINDS)}", shown(kind), "Pass kind='map'.")
+    first, second = grid.axes
+    if kind == "map":
+        ax = _axes(ax)
+        image = ax.imshow(
+            values.T,
+            origin="lower",
+            extent=(*first.span, *second.span),
+            aspect="auto",
+            cmap=HEAT,
+            interpolation="nearest",
+        )
+        ax.figure.colorbar(image, ax=ax, shrink=0.9)
+    else:
+        ax = _axes(ax, projection="3d")
+        x, y = np.meshgrid(first.points, second.points, indexing="ij")
+        ax.plot_surface(x, y, values, cmap=HEAT, linewidth=0, antialiased=True, rcount=80, ccount=80)
+    ax.set_xlabel(first.label)
+    ax.set_ylabel(second.label)
+    ax.set_title(title, loc="left", fontsize=11)
+    return ax
+
+
+def panels(parts: Sequence[Any], title: str = "", names: Sequence[str] | None = None) -> Any:
+    """Heat maps side by side: two-dimensional parts of something larger. Returns the first axes."""
+    across = min(len(parts), 4)
+    down = -(-len(parts) // across)
+    figure = Figure(figsize=(4.2 * across, 3.8 * down + 0.3), layout="constrained")
+    figure.suptitle(title, fontsize=11, x=0.01, ha="left")
+    places = figure.subplots(down, across, squeeze=False).ravel()
+    for place, part, name in zip(places, parts, names or [""] * len(parts), strict=False):
+        surface(part.grid, part.values, ax=place, title=name)
+    for place in places[len(parts) :]:
+        place.set_visible(False)
+    return places[0]
+
+
+def overlay(grid: Grid, curves: Mapping[str, np.ndarray], ax: Any = None, title: str = "") -> Any:
+    """Several curves on one grid, each with its name."""
+    ax = _axes(ax)
+    for i, (name, values) in enumerate(curves.items()):
+        colour, line = COLOURS[i % len(COLOURS)], LINES[i // len(COLOURS) % len(LINES)]
+        ax.plot(grid.points, values, color=colour, linestyle=line, linewidth=1.8, label=name, alpha=0.9)
+    ax.set_xlabel(grid.label)
+    ax.set_xlim(*grid.span)
+    ax.set_title(title, loc="left", fontsize=11)
+    ax.spines[["top", "right"]].set_visible(False)
+    ax.legend(frameon=False, fontsize=8, ncols=1 + len(curves) // 10)
     return ax
 
 

@@ -6,19 +6,21 @@ from the two.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
+from .basis import Eigenbasis
 from .codec import frozen_array
 from .errors import ParameterError, shown
 from .noise import simulate
 from .protocol import Stage
 
-DRAWS, SEED = 10_000, 20240501
+DRAWS, SEED, CHUNK = 10_000, 20240501, 4096
 SHRINKAGE = ("bayes", "james-stein")
 
 
@@ -46,24 +48,62 @@ class Band:
         return (self.upper - self.lower) / 2
 
 
-def band_half_width(stage: Stage, level: float, functions: np.ndarray, statistic: np.ndarray) -> np.ndarray:
+def pointwise_sd(stage: Stage, t: ArrayLike, order: int = 0) -> np.ndarray:
+    """Standard deviation of the noise at any points."""
+    basis, variance = _noised(stage)
+    points = np.asarray(t, dtype=float)
+    if points.ndim and len(points) > CHUNK:
+        chunks = range(0, len(points), CHUNK)
+        return np.concatenate([pointwise_sd(stage, points[i : i + CHUNK], order) for i in chunks])
+    return np.sqrt(basis.evaluate(points, order) ** 2 @ variance)
+
+
+def _noised(stage: Stage) -> tuple[Eigenbasis, np.ndarray]:
+    """The first functions of the basis, up to the last one that carries noise, and their variances."""
+    variance = stage.problem.finish_variance(stage.variance)
+    last = int(np.flatnonzero(variance > 0)[-1]) + 1
+    return stage.problem.basis.first(last), variance[:last]
+
+
+def some_points(points: np.ndarray) -> np.ndarray:
+    """All points of a grid, or a fixed random choice of them where there are very many."""
+    if len(points) <= CHUNK:
+        return points
+    return points[np.random.default_rng(SEED).choice(len(points), CHUNK, replace=False)]
+
+
+def band_half_width(
+    stage: Stage, level: float, points: np.ndarray, statistic: np.ndarray, order: int = 0
+) -> np.ndarray:
     """Half-widths proportional to the pointwise noise, by simulation of the public law.
 
-    `functions` holds the basis at the wanted points, one row each. The quantile is an order
-    statistic rounded up, so that Monte-Carlo error never makes the band too narrow on average.
+    The quantile is an order statistic rounded up, so that Monte-Carlo error never makes the band too
+    narrow on average. On grids of more than 4,096 points it is taken over that many of them.
     """
+    return band_of([(stage, statistic)], level, points, order)
+
+
+def band_of(terms: Sequence[tuple[Stage, np.ndarray]], level: float, points: np.ndarray, order: int = 0) -> np.ndarray:
+    """As :func:`band_half_width`, for a sum or difference of independent releases."""
     check_level(level)
     rng = np.random.default_rng(SEED)
-    problem = stage.problem
-    middle = problem.finish(statistic.copy(), stage.parts)
-    spread = np.sqrt(functions**2 @ problem.finish_variance(stage.variance)) + 1e-300
-    chunk = max(1, min(DRAWS, (1 << 21) // max(functions.shape)))  # bounded memory on any grid
+    chosen = some_points(points)
+    bases = [_noised(stage)[0] for stage, _ in terms]
+    functions = [basis.evaluate(chosen, order) for basis in bases]
+    spread = np.sqrt(sum(pointwise_sd(stage, chosen, order) ** 2 for stage, _ in terms)) + 1e-300
+    widest = max(len(chosen), *(stage.problem.size for stage, _ in terms))
+    chunk = max(1, min(DRAWS, (1 << 21) // widest))  # bounded memory on any grid
     worst = []
     for start in range(0, DRAWS, chunk):
-        noise = simulate(stage, statistic, min(chunk, DRAWS - start), rng) - middle
-        worst.append(np.abs((noise @ functions.T) / spread).max(axis=1))
-    order = np.sort(np.concatenate(worst))
-    return order[min(DRAWS - 1, int(np.ceil(level * (DRAWS + 1))) - 1)] * spread
+        total = np.zeros((min(chunk, DRAWS - start), len(chosen)))
+        for (stage, statistic), basis, values in zip(terms, bases, functions, strict=True):
+            middle = stage.problem.finish(statistic.copy(), stage.parts)
+            noise = simulate(stage, statistic, len(total), rng) - middle
+            total += noise[:, : basis.size] @ values.T
+        worst.append(np.abs(total / spread).max(axis=1))
+    ranked = np.sort(np.concatenate(worst))
+    factor = ranked[min(DRAWS - 1, int(np.ceil(level * (DRAWS + 1))) - 1)]
+    return factor * np.sqrt(sum(pointwise_sd(stage, points, order) ** 2 for stage, _ in terms))
 
 
 def check_level(level: float) -> None:
@@ -84,37 +124,45 @@ def shrink(release: Any, method: str = "bayes") -> Any:
 def shrunk(coefficients: np.ndarray, stage: Stage, method: str = "bayes") -> np.ndarray:
     """Coefficients after shrinkage.
 
-    `bayes` is empirical Bayes: target coefficients have variances proportional to the public
-    guess, with the one unknown factor estimated from the noisy coefficients by weighted least
-    squares. `james-stein` needs no guess: dyadic
+    `bayes` is empirical Bayes: target coefficients have variances proportional to a member of the
+    public class of guesses, with the one unknown factor estimated from the noisy coefficients by
+    weighted least squares, and members weighed by how well they then explain them. `james-stein` needs no guess: dyadic
     blocks of coefficients are multiplied by the positive part of ``1 - (1 - 2/L) noise energy /
     observed energy``, L the length of the block.
     """
     if method not in SHRINKAGE:
         raise ParameterError(f"shrinkage must be one of {', '.join(SHRINKAGE)}", shown(method), "Pass method='bayes'.")
     problem = stage.problem
-    variance = problem.finish_variance(stage.variance)
-    filter = stage.filter[: variance.size]
+    if not np.array_equal(problem.basis.energies, np.ones(problem.basis.size)):
+        raise ParameterError(
+            "shrinkage works on orthonormal coefficients", type(problem.basis).__name__, "Leave it out here."
+        )
+    filter = stage.filter[: problem.basis.size]
+    variance = problem.finish_variance(stage.variance) + filter**2 * problem.sampling
     about = problem.typical(coefficients)[: variance.size]
     noised = (filter > 0) & (variance > 0)
     rule = _empirical_bayes if method == "bayes" else _block_james_stein
     kept = about.copy()
-    kept[noised] *= rule(about[noised], variance[noised], filter[noised], problem.guess[noised])
+    kept[noised] *= rule(about[noised], variance[noised], filter[noised], problem.classes[:, noised])
     return coefficients - about + kept
 
 
-def _empirical_bayes(seen: np.ndarray, noise: np.ndarray, filter: np.ndarray, guess: np.ndarray) -> np.ndarray:
-    # seen = filter * target + noise; least squares of its excess energy on the guess, reweighted.
-    signal = filter**2 * guess
-    factor = 1.0
+def _empirical_bayes(seen: np.ndarray, noise: np.ndarray, filter: np.ndarray, classes: np.ndarray) -> np.ndarray:
+    """Each member of the class at the size that fits it best, weighed by how well it explains the numbers."""
+    # seen = filter * target + noise; least squares of its excess energy on each guess, reweighted.
+    signal, size = filter**2 * classes, np.ones((len(classes), 1))
     for _ in range(20):
-        weight = 1 / (factor * signal + noise) ** 2
-        excess = float((weight * signal * (seen**2 - noise)).sum() / (weight * signal**2).sum())
-        factor = min(1.0, max(0.0, excess))  # the guess carries the whole bound: no mean has more energy
-    return np.minimum(1.0, factor * filter * guess / (factor * signal + noise))  # shrink, never amplify noise
+        weight = 1 / (size * signal + noise) ** 2
+        excess = (weight * signal * (seen**2 - noise)).sum(axis=1) / (weight * signal**2).sum(axis=1)
+        size = np.clip(excess, 0.0, 1.0)[:, None]  # a guess carries all that the bound allows: no target has more
+    total = size * signal + noise
+    fit = -0.5 * (np.log(total) + seen**2 / total).sum(axis=1)
+    weight = np.exp(fit - fit.max())
+    factors = np.minimum(1.0, size * filter * classes / total)  # shrink, never amplify noise
+    return weight @ factors / weight.sum()
 
 
-def _block_james_stein(seen: np.ndarray, noise: np.ndarray, filter: np.ndarray, guess: np.ndarray) -> np.ndarray:
+def _block_james_stein(seen: np.ndarray, noise: np.ndarray, filter: np.ndarray, classes: np.ndarray) -> np.ndarray:
     factors = np.ones(seen.size)
     edges = np.unique(np.r_[0, 4 * 2 ** np.arange(9), seen.size].clip(max=seen.size))
     for start, stop in pairwise(edges):

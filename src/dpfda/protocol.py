@@ -18,7 +18,7 @@ import numpy as np
 from .basis import Eigenbasis
 from .codec import exact_fraction
 from .errors import ParameterError, PlanMismatch, shown
-from .grid import Grid
+from .grid import Grid, ProductGrid
 
 NEIGHBORS = ("replace", "add-remove")
 INVALID = ("raise", "center")
@@ -52,6 +52,9 @@ class Reach(Protocol):
 
     def scaled(self, factor: float) -> Reach:
         """All differences times a public factor."""
+
+    def outline(self) -> Reach:
+        """Nearly the same set, cheaper to measure: for choosing parameters, never for calibrating noise."""
 
 
 class Law(Protocol):
@@ -147,7 +150,7 @@ class Problem(Protocol):
     @property
     def invalid(self) -> str: ...
     @property
-    def grid(self) -> Grid: ...
+    def grid(self) -> Grid | ProductGrid: ...
     @property
     def key(self) -> str:
         """Digest of everything that decides how a record is encoded."""
@@ -165,6 +168,42 @@ class Problem(Protocol):
     @property
     def guess(self) -> np.ndarray:
         """Public guess of the target's squared coefficients about the centre."""
+
+    @property
+    def classes(self) -> np.ndarray:
+        """One such guess per row: a class of targets over which risks are averaged, on a log scale."""
+
+    @property
+    def floor(self) -> np.ndarray:
+        """Squared error that no filter can mend, for each member of the class."""
+
+    @property
+    def sampling(self) -> np.ndarray:
+        """Variance that the records themselves bring to each coordinate, zero where it is not known."""
+
+    @property
+    def public(self) -> int:
+        """How many coordinates, the first ones, are the same for all data: no noise, no share of the budget."""
+
+    @property
+    def eta(self) -> float | None:
+        """Power of the kernel in an estimator that smooths by it; None where a penalty does."""
+
+    @property
+    def smooths(self) -> bool:
+        """Whether the estimator itself is the kernel's (a density), so that filters are powers of eigenvalues."""
+
+    @property
+    def shrinks(self) -> bool:
+        """Whether releases are shrunk after the noise, so that risks count what is left then."""
+
+    @property
+    def width(self) -> int:
+        """Numbers in one record."""
+
+    @property
+    def record(self) -> str:
+        """What a record is called."""
 
     @property
     def decay(self) -> float | None:
@@ -245,13 +284,30 @@ class Stage:
             return float("inf")
         return float(sum(part.law.loss(h[part.where]) for part in self.parts))
 
+    @property
+    def error(self) -> float:
+        """Expected squared error of the noise alone."""
+        return float((self.problem.finish_variance(self.variance) * self.problem.basis.energies).sum())
+
+    @property
+    def risk(self) -> float:
+        """Expected squared error: noise, the records' own variability where known, and bias under the guesses."""
+        problem = self.problem
+        filter = self.filter[: problem.basis.size]
+        sampled = filter**2 * problem.sampling
+        if problem.shrinks:
+            variance = problem.finish_variance(self.variance) + sampled
+            return typical(shrunk_errors(problem.classes, filter, variance) + problem.floor)
+        bias = np.array([self.bias(guess) for guess in problem.classes]) + problem.floor
+        return typical(self.error + float((sampled * problem.basis.energies).sum()) + bias)
+
     def bias(self, guess: np.ndarray) -> float:
         """Squared error of the filters alone: coordinates that no part carries are missed entirely."""
         errors = guess.copy()
         for part in self.parts:
             if part.where.max() < guess.size:  # a count is not a coefficient
                 errors[part.where] = part.bias(guess)
-        return float(errors.sum())
+        return float((errors * self.problem.basis.energies).sum())
 
     @property
     def filter(self) -> np.ndarray:
@@ -264,6 +320,21 @@ class Stage:
     @property
     def variance(self) -> np.ndarray:
         return self.spread([part.law.variance for part in self.parts])
+
+
+def typical(risks: np.ndarray) -> float:
+    """The geometric mean: rough and smooth members of a class count alike, in relative terms.
+
+    >>> round(typical(np.array([0.1, 10.0])), 12)
+    1.0
+    """
+    return float(np.exp(np.log(np.maximum(risks, 1e-300)).mean()))
+
+
+def shrunk_errors(classes: np.ndarray, filter: np.ndarray, variance: np.ndarray) -> np.ndarray:
+    """Squared error of each member of a class after the best linear shrinkage of its noisy coefficients."""
+    kept = variance / np.maximum(filter**2 * classes + variance, 1e-300)
+    return (classes * np.where(filter > 0, kept, 1.0)).sum(axis=1)
 
 
 def as_epsilon(value: Any) -> Fraction:

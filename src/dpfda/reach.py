@@ -31,6 +31,9 @@ class _AxisReach:
     def loosened(self) -> Reach:
         return BoxReach(np.full(self.lengths.size, self.outer), self.diameter)
 
+    def outline(self) -> Reach:
+        return self  # type: ignore[return-value]
+
     @property
     def outer(self) -> float:
         return float(self.lengths.max())
@@ -120,6 +123,32 @@ class BoxReach(_AxisReach):
     @property
     def outer(self) -> float:
         return float(np.sqrt((self.lengths**2).sum()))
+
+
+@dataclass(frozen=True)
+class ImageReach:
+    """Differences seen through a public matrix: coordinate k is ``sum_j matrix[j, k] h_j``.
+
+    Its support is at most that of `inner` with weights ``|matrix| u``, and exactly that where the
+    matrix has no negative entry or a single coordinate is asked for.
+    """
+
+    inner: Reach
+    matrix: np.ndarray
+
+    @property
+    def lengths(self) -> np.ndarray:
+        """What each coordinate can change by on its own."""
+        return np.array([self.inner.support(column) for column in np.abs(self.matrix).T])
+
+    def support(self, weights: np.ndarray) -> float:
+        return self.inner.support(np.abs(self.matrix) @ weights)
+
+    def loosened(self) -> Reach:
+        return BoxReach(np.full(self.matrix.shape[1], self.lengths.max()), 1.0)
+
+    def scaled(self, factor: float) -> ImageReach:
+        return ImageReach(self.inner.scaled(factor), self.matrix)
 
 
 def _best_response(guess: np.ndarray, price: np.ndarray) -> np.ndarray:

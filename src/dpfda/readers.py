@@ -1,4 +1,4 @@
-"""Data from anywhere as batches of curves: one row a record, one column a grid point.
+"""Data from anywhere as batches of records: one row each, one column a value (a grid point, a coordinate).
 
 Readers never clip, average or repair; they only bring numbers in, a batch at a time. Their
 errors name rows and columns, never contents. With `lenient` set (for ``invalid="center"``) what a
@@ -11,7 +11,7 @@ import fnmatch
 import numbers
 import os
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -22,6 +22,7 @@ import pyarrow.parquet
 
 from . import delimited
 from .errors import FileError, ParameterError, RecordError, shown
+from .labels import Coder
 
 Columns = str | Sequence[str] | None
 Progress = Callable[[int, int | None], None]
@@ -36,7 +37,8 @@ class Source:
 
     `columns` picks value columns of tables and files; `header` says whether a text file begins
     with names (None looks at the first line, which `lenient` reading must not do); `width` is the
-    number of values a usable record has, `points` the grid they must live on.
+    number of values a usable record has, `points` the grid they must live on. `by` is a column of
+    public labels, or one label per record; `coder` numbers them.
     """
 
     data: Any
@@ -45,9 +47,33 @@ class Source:
     lenient: bool = False
     width: int | None = None
     points: np.ndarray | None = None
+    by: Any = None
+    coder: Coder | None = None
+
+    def labelled(self) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+        """Batches of values, and the number of each record's group."""
+        assert self.coder is not None
+        if isinstance(self.by, str):
+            if isinstance(self.data, np.ndarray | list | tuple):
+                raise ParameterError(
+                    "by must be one label per record here", shown(self.by), "A name needs data with named columns."
+                )
+            for batch in self.batches():
+                yield batch[:, :-1], batch[:, -1]
+            return
+        labels = list(self.by)
+        done = 0
+        for batch in replace(self, by=None).batches():
+            codes = self.coder.column(labels[done : done + len(batch)])
+            done += len(batch)
+            if done > len(labels):
+                raise RecordError("There must be one label per record", cure=f"There are {len(labels)} labels.")
+            yield batch, codes
+        if done != len(labels):
+            raise RecordError("There must be one label per record", cure=f"There are {len(labels)} labels.")
 
     def batches(self) -> Iterator[np.ndarray]:
-        """Float batches, one row per record."""
+        """Float batches, one row per record; with a label column, its numbers come last."""
         data = self.data
         if isinstance(data, str | os.PathLike):
             yield from self._file(Path(data))
@@ -83,7 +109,7 @@ class Source:
             return self.data.shape[1]
         first = next(iter(self.batches()), None)
         if first is None:
-            raise RecordError("The data holds no curves", cure="Check the path and the columns.")
+            raise RecordError("The data holds no records", cure="Check the path and the columns.")
         return first.shape[1]
 
     def size_hint(self) -> int | None:
@@ -110,10 +136,12 @@ class Source:
         array = None if self.lenient and not isinstance(values, np.ndarray) else _as_array(values)
         if array is None or array.dtype.kind not in "fiub":
             array = self._by_rows(values)
+        if self.width == 1 and array.ndim == 1:
+            array = array[:, None]
         if array.ndim != 2:
             raise RecordError(
-                f"Curves must form a table of two dimensions, not {array.ndim}",
-                cure="Pass one row per curve and one column per grid point.",
+                f"Records must form a table of two dimensions, not {array.ndim}",
+                cure="Pass one row per record and one column per value.",
             )
         rows = _rows_per_batch(array.shape[1])
         for start in range(0, len(array), rows):
@@ -125,25 +153,37 @@ class Source:
             records = list(values)
         except TypeError:
             raise RecordError(
-                "Curves must come as an array, a table or a path", cure=f"Got {type(values).__name__}."
+                "Records must come as an array, a table or a path", cure=f"Got {type(values).__name__}."
             ) from None
         width = self.width if self.width is not None else _length(records[0]) if records else 0
+        if width == 1:
+            records = [record if _as_cells(record) is not None else [record] for record in records]
         rows = [_as_record(record, width, self.lenient) for record in records]
         bad = [i for i, row in enumerate(rows) if row is None]
         if bad and not self.lenient:
-            raise RecordError("Curves must be rows of numbers, all of one length", bad, "Convert or repair them.")
+            raise RecordError("Records must be rows of numbers, all of one length", bad, "Convert or repair them.")
         return np.array([np.full(width, np.nan) if row is None else row for row in rows]).reshape(len(rows), width)
 
     def _pandas(self, frame: Any) -> Iterator[np.ndarray]:
         """A pandas frame, some rows at a time; its index is not data."""
         names = [str(name) for name in frame.columns]
-        places = (
-            list(range(len(names))) if self.columns is None else [names.index(n) for n in pick(names, self.columns)]
-        )
+        if self.columns is None and self.by is None:
+            places = list(range(len(names)))
+        else:
+            places = [names.index(n) for n in self._values(names)]
         step = _rows_per_batch(len(places))
         for start in range(0, len(frame), step):
             part = frame.iloc[start : start + step]
-            yield np.column_stack([self._pandas_column(part.iloc[:, p], names[p], start) for p in places])
+            columns = [self._pandas_column(part.iloc[:, p], names[p], start) for p in places]
+            if self.by is not None:
+                columns.append(self.coder.column(part.iloc[:, names.index(self.by)]))  # type: ignore[union-attr]
+            yield np.column_stack(columns)
+
+    def _values(self, names: Sequence[str]) -> list[str]:
+        """The value columns: those asked for, or all but the labels."""
+        if self.by is not None and self.by not in names:
+            raise ParameterError("by must name a column of the data", shown(self.by), "Check the spelling.")
+        return pick([name for name in names if name != self.by], self.columns)
 
     def _pandas_column(self, column: Any, name: str, first: int) -> np.ndarray:
         """Numbers by their type, anything else cell by cell: no cell decides how another is read."""
@@ -160,8 +200,8 @@ class Source:
     def _arrow(self, data: Any) -> Iterator[np.ndarray]:
         """Anything that speaks Arrow; a polars frame gives only its chosen columns away."""
         try:
-            if hasattr(data, "get_columns") and self.columns is not None:
-                data = data.select(pick(list(data.columns), self.columns))
+            if hasattr(data, "get_columns") and (self.columns is not None or self.by is not None):
+                data = data.select(self._chosen(list(data.columns)))
             table = pa.Table.from_batches([data]) if isinstance(data, pa.RecordBatch) else pa.table(data)
         except pa.ArrowException:
             table = None
@@ -173,8 +213,8 @@ class Source:
         names = table.schema.names
         if self.columns is not None and len(set(names)) < len(names):
             raise FileError("Column names repeat; every column needs its own.")
-        if self.columns is not None:
-            table = table.select(pick(names, self.columns))
+        if self.columns is not None or self.by is not None:
+            table = table.select(self._chosen(names))
         for batch in table.to_batches(max_chunksize=_rows_per_batch(table.num_columns)):
             yield self._matrix(batch)
 
@@ -182,6 +222,9 @@ class Source:
         """Columns by their declared type; a type that holds no numbers is missing throughout, or an error."""
         out = np.full((batch.num_rows, batch.num_columns), np.nan)
         for i, (field, column) in enumerate(zip(batch.schema, batch.columns, strict=True)):
+            if field.name == self.by:
+                out[:, i] = self.coder.column(column.to_pylist())  # type: ignore[union-attr]
+                continue
             if pa.types.is_dictionary(field.type) and _numeric(field.type.value_type):
                 column = column.dictionary_decode()
             if _numeric(column.type):
@@ -189,6 +232,10 @@ class Source:
             elif not self.lenient:
                 raise RecordError("A column does not hold numbers", column=field.name, cure=NUMERIC_CURE)
         return out
+
+    def _chosen(self, names: Sequence[str]) -> list[str]:
+        """Value columns, and the labels last."""
+        return [*self._values(names), *([] if self.by is None else [self.by])]
 
     # -- files ----------------------------------------------------------------------------
 
@@ -199,19 +246,20 @@ class Source:
             yield from self._parquet(path)
         elif path.suffix.lower() in TEXT:
             layout = delimited.layout(path, self.header, self.lenient, self.width)
-            chosen = pick(layout.names, self.columns) if layout.names else None
-            if layout.names is None and self.columns is not None:
+            chosen = self._chosen(layout.names) if layout.names else None
+            if layout.names is None and (self.columns is not None or self.by is not None):
                 raise ParameterError(
-                    "columns need a header line", shown(self.columns), "Add one, or pass columns=None."
+                    "columns need a header line", shown(self.columns or self.by), "Add one, or leave them out."
                 )
-            yield from delimited.rows(path, layout, chosen, self.lenient, BATCH_BYTES)
+            labels = None if self.by is None or self.coder is None else (self.by, self.coder)
+            yield from delimited.rows(path, layout, chosen, self.lenient, BATCH_BYTES, labels)
         else:
             raise FileError(f"Files must end in .csv, .tsv, .txt, .parquet or .pq, and {path.name!r} does not.")
 
     def _parquet(self, path: Path) -> Iterator[np.ndarray]:
         try:
             file = pyarrow.parquet.ParquetFile(path)
-            names = pick(file.schema_arrow.names, self.columns)
+            names = self._chosen(file.schema_arrow.names)
             for batch in file.iter_batches(batch_size=_rows_per_batch(len(names)), columns=names):
                 yield self._matrix(batch)
         except FileError:

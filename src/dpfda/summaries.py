@@ -14,6 +14,7 @@ import numpy as np
 
 from . import readers
 from .errors import RecordError
+from .labels import Coder
 from .protocol import Problem, Summary
 
 log = logging.getLogger("dpfda")
@@ -21,7 +22,7 @@ log = logging.getLogger("dpfda")
 
 def empty(problem: Problem) -> Summary:
     """The summary of no records: merging it changes nothing."""
-    return Summary(problem.key, 0, problem.total(np.empty((0, problem.grid.size))))
+    return Summary(problem.key, 0, problem.total(np.empty((0, problem.width))))
 
 
 def summarize(
@@ -37,15 +38,14 @@ def summarize(
     `progress(done, total)` is called after each batch; `total` is None where the source cannot say.
     """
     summary = empty(problem)
-    source = readers.Source(
-        records, columns, header, problem.invalid == "center", problem.grid.size, problem.grid.points
-    )
+    points = problem.grid.points if problem.width == problem.grid.size else None
+    source = readers.Source(records, columns, header, problem.invalid == "center", problem.width, points)
     hint = source.size_hint() if progress else None
     for batch in source.batches():
-        if batch.shape[1] != problem.grid.size:
+        if batch.shape[1] != problem.width:
             raise RecordError(
-                f"A curve has {batch.shape[1]} values and the plan's grid has {problem.grid.size} points",
-                cure="Choose the value columns with columns=..., or build the plan on the curves' grid.",
+                f"A {problem.record} has {batch.shape[1]} values and the plan expects {problem.width}",
+                cure="Choose the value columns with columns=..., or build the plan on the data's grid or domain.",
             )
         try:
             totals = problem.total(batch)
@@ -55,6 +55,48 @@ def summarize(
         if progress and not problem.adds:  # a count of records is private there
             progress(summary.count, hint)
     if not summary.count and not problem.adds:
-        raise RecordError("The data holds no curves", cure="Check the path and the columns.")
-    log.info("summarised a source on %d grid points", problem.grid.size)
+        raise RecordError(f"The data holds no {problem.record}s", cure="Check the path and the columns.")
+    log.info("summarised a source of %ss", problem.record)
     return summary
+
+
+def summarize_groups(
+    problem: Problem,
+    records: Any,
+    by: Any,
+    coder: Coder,
+    *,
+    columns: readers.Columns = None,
+    header: bool | None = None,
+    progress: Callable[[int, int | None], None] | None = None,
+) -> dict[str, Summary]:
+    """Exact totals of each group's records, by the name of the group. Confidential.
+
+    A record whose label is on no list is an error, or (``invalid="center"``) belongs to no group.
+    """
+    found: dict[int, Summary] = {}
+    source = readers.Source(records, columns, header, problem.invalid == "center", problem.width, None, by, coder)
+    done, hint = 0, source.size_hint() if progress else None
+    for batch, codes in source.labelled():
+        if batch.shape[1] != problem.width:
+            raise RecordError(
+                f"A {problem.record} has {batch.shape[1]} values and the plan expects {problem.width}",
+                cure="Choose the value columns with columns=....",
+            )
+        lost = np.flatnonzero(np.isnan(codes))
+        if lost.size and problem.invalid == "raise":
+            raise RecordError("A label is missing or names no group", (lost + done).tolist(), "Check by= and groups=.")
+        for code in np.unique(codes[~np.isnan(codes)]).astype(int).tolist():
+            rows = np.flatnonzero(codes == code)
+            try:
+                totals = problem.total(batch[rows])
+            except RecordError as error:
+                raise RecordError(error.problem, (rows[list(error.rows)] + done).tolist(), error.cure) from None
+            part = Summary(problem.key, rows.size, totals)
+            found[code] = found[code].merge(part) if code in found else part
+        done += len(batch)
+        if progress and not problem.adds:
+            progress(done, hint)
+    if not done and not problem.adds:
+        raise RecordError(f"The data holds no {problem.record}s", cure="Check the path and the columns.")
+    return {name: found.get(code, empty(problem)) for name, code in coder.codes.items()}

@@ -8,9 +8,8 @@ from __future__ import annotations
 
 import html
 import math
+from dataclasses import dataclass
 from typing import Any
-
-import numpy as np
 
 
 def number(value: float) -> str:
@@ -36,29 +35,52 @@ def describe_bound(bound: Any, length: float | None = None) -> str:
     return f"{type(bound).__name__}: the {bound.norm} about {about} is {size}"
 
 
+@dataclass(frozen=True)
+class Vocabulary:
+    """How one kind of plan speaks: its nouns, its assumption, its own rows, and what errors are measured against."""
+
+    noun: str
+    release: str
+    record: str
+    target: str
+    assumption: str
+    unusable: str
+    rows: tuple[tuple[str, str], ...]
+    size: float
+    size_name: str
+
+
+def guarantee(plan: Any) -> str:
+    """The guarantee in a few words, for titles."""
+    epsilon = float(plan.epsilon)
+    if plan.delta:
+        return f"({epsilon:g}, {float(plan.delta):g})-differentially private (not pure)"
+    return f"{epsilon:g}-differentially private"
+
+
 def facts(plan: Any) -> list[tuple[str, str]]:
     """The rows of a plan's table: name and value."""
-    scale = plan.bound.outer
+    words = plan.vocabulary
+    budget = f"{float(plan.epsilon):g}" + (f" = {plan.epsilon}" if plan.epsilon.denominator > 1 else "")
     rows = [
-        ("release", "mean curve"),
-        ("curves (n)", f"{plan.n:,}" + (" (public guess)" if plan.problem.adds else "")),
-        ("epsilon", f"{float(plan.epsilon):g}" + (f" = {plan.epsilon}" if plan.epsilon.denominator > 1 else "")),
+        ("release", words.release),
+        (f"{words.record}s (n)", f"{plan.n:,}" + (" (public guess)" if plan.problem.adds else "")),
+        ("epsilon", budget),
+    ]
+    if plan.delta:
+        rows.append(("delta", f"{float(plan.delta):g}: approximate, not pure, differential privacy"))
+    return [
+        *rows,
         ("neighbours", plan.neighbors),
-        ("bound", describe_bound(plan.bound, plan.grid.length)),
-        ("grid", repr(plan.grid)),
+        *words.rows,
         ("kernel", repr(plan.kernel)),
         ("method", f"{plan.chosen!r}"),
         ("numbers released", f"{sum(part.where.size for part in plan.stage.parts)} of {plan.problem.size}"),
         ("expected error", f"{number(plan.expected_error)} (noise only, squared L2)"),
-        ("expected risk", f"{number(plan.expected_risk)} (noise plus prior bias)"),
-        ("root of the risk", f"{math.sqrt(plan.expected_risk) / scale:.2%} of the bound's radius"),
-        ("noise at a point", f"{number(float(np.median(plan.pointwise_sd())))} standard deviation, typically"),
+        ("expected risk", f"{number(plan.expected_risk)} ({plan.risk_words})"),
+        ("root of the risk", f"{math.sqrt(plan.expected_risk) / words.size:.2%} of {words.size_name}"),
+        ("noise at a point", f"{number(plan.typical_sd)} standard deviation, typically"),
     ]
-    if plan.standardize:
-        rows.insert(5, ("standardize", "each curve: own mean removed, own norm divided out"))
-    if plan.fill is not None:
-        rows.insert(5, ("fill", f"own gaps of at most {plan.fill} points, by linear interpolation"))
-    return rows
 
 
 def table(plan: Any) -> str:
@@ -79,64 +101,58 @@ def html_table(plan: Any) -> str:
 
 
 def protection(plan: Any) -> str:
-    epsilon = float(plan.epsilon)
+    epsilon, record = float(plan.epsilon), plan.vocabulary.record
     factor = odds(epsilon)
-    purity = "pure, no delta" if not plan.stage.delta else f"up to a probability delta of {float(plan.stage.delta):g}"
     change = (
-        "one curve in the data is replaced by any other curve"
-        if not plan.problem.adds
-        else "one curve is added to the data or removed from it"
+        f"one {record} is added to the data or removed from it"
+        if plan.problem.adds
+        else f"one {record} in the data is replaced by any other {record}"
     )
-    text = (
-        f"The release is {epsilon:g}-differentially private ({purity}). If {change}, the probability of "
-        f"any outcome changes by at most a factor of {factor}. So whatever anyone infers about one person from the "
-        f"release, the odds of that inference are at most {factor} times what they would be had that person's "
-        f"curve been a different one."
+    other = (
+        "had that person not been in the data"
+        if plan.problem.adds
+        else f"had that person's {record} been a different one"
     )
-    if plan.problem.adds:
-        text = (
-            text.replace("had that person's curve been a different one", "had that person not been in the data")
-            + " The number of curves is protected too."
+    count = f" The number of {record}s is protected too." if plan.problem.adds else ""
+    if not plan.delta:
+        return (
+            f"The release is {epsilon:g}-differentially private (pure, no delta). If {change}, the probability of "
+            f"any outcome changes by at most a factor of {factor}. So whatever anyone infers about one person from "
+            f"the release, the odds of that inference are at most {factor} times what they would be {other}.{count}"
         )
-    return text
-
-
-def assumption(plan: Any) -> str:
-    bound = describe_bound(plan.bound, plan.grid.length)
-    text = (
-        f"Each curve is clipped to a public bound before it is used ({bound}). The guarantee "
-        f"holds whatever the data is; only accuracy depends on the bound being a good one."
-    )
-    if plan.standardize:
-        text += " Before that, each curve has its own mean removed and is divided by its own norm."
-    if plan.fill is not None:
-        text += f" Gaps of at most {plan.fill} points are interpolated within the curve."
-    return text
-
-
-def limits(plan: Any) -> str:
-    handled = (
-        "A run stops with an error if a curve is unusable; whether it stopped is outside the guarantee."
-        if plan.invalid == "raise"
-        else "An unusable curve counts as the public centre, so the guarantee covers it."
-    )
-    size = "" if plan.problem.adds else f" The number of curves, {plan.n:,}, is public."
+    delta = f"{float(plan.delta):g}"
     return (
-        f"What is not protected: facts about the population that the mean itself shows; a person who contributes "
-        f"several curves is protected only as far as epsilon times their number; other releases from the same "
-        f"data add their own epsilon; the time a run takes and the computer it runs on.{size} {handled}"
+        f"The release is ({epsilon:g}, {delta})-differentially private: approximate, not pure. If {change}, the "
+        f"probability of any outcome changes by at most a factor of {factor}, plus {delta}. With a probability of up "
+        f"to {delta} the release may say more than that about one person; otherwise the odds of anything inferred "
+        f"about a person are at most {factor} times what they would be {other}.{count}"
+    )
+
+
+def limits(plan: Any, size: str | None = None) -> str:
+    words = plan.vocabulary
+    handled = (
+        f"A run stops with an error if a {words.record} is unusable; whether it stopped is outside the guarantee."
+        if plan.invalid == "raise"
+        else f"An unusable {words.record} {words.unusable}, so the guarantee covers it."
+    )
+    if size is None:
+        size = "" if plan.problem.adds else f" The number of {words.record}s, {plan.n:,}, is public."
+    return (
+        f"What is not protected: facts about the population that the {words.target} itself shows; a person who "
+        f"contributes several {words.record}s is protected only as far as epsilon times their number; other releases "
+        f"from the same data add their own epsilon; the time a run takes and the computer it runs on.{size} {handled}"
     )
 
 
 def accuracy(plan: Any) -> str:
-    rms = math.sqrt(plan.expected_error)
-    scale = plan.bound.outer
-    width = float(np.median(plan.pointwise_sd()))
+    words = plan.vocabulary
+    rms, total = math.sqrt(plan.expected_error), math.sqrt(plan.expected_risk)
     return (
-        f"The noise has a root mean squared L2 size of {number(rms)}, {rms / scale:.1%} of the bound's radius "
-        f"{scale:g}; at a typical point its standard deviation is {number(width)}. With the smoothing bias expected "
-        f"from the public guess of the mean, the total is {number(math.sqrt(plan.expected_risk))} "
-        f"({math.sqrt(plan.expected_risk) / scale:.1%} of the radius). These figures depend on no data."
+        f"The noise has a root mean squared L2 size of {number(rms)}, {rms / words.size:.1%} of {words.size_name} "
+        f"({words.size:.4g}); at a typical point its standard deviation is {number(plan.typical_sd)}. Altogether "
+        f"({plan.risk_words}) the error is expected to be {number(total)} ({total / words.size:.1%}). These figures "
+        f"depend on no data."
     )
 
 
@@ -144,9 +160,10 @@ def explain(plan: Any) -> str:
     """A plan in words, before data."""
     return "\n\n".join(
         [
-            f"Plan {plan.digest[:12]}: the mean of {'about ' if plan.problem.adds else ''}{plan.n:,} curves.",
+            f"Plan {plan.digest[:12]}: the {plan.vocabulary.target} of {'about ' if plan.problem.adds else ''}"
+            f"{plan.n:,} {plan.vocabulary.record}s.",
             protection(plan),
-            assumption(plan),
+            plan.vocabulary.assumption,
             accuracy(plan),
             limits(plan),
         ]
@@ -175,10 +192,24 @@ def statement(release: Any) -> str:
         [
             f"Privacy statement for a {release.title} released {release.created} (plan {plan.digest[:12]}).",
             protection(plan),
-            assumption(plan),
+            plan.vocabulary.assumption,
             how,
             accuracy(plan),
             limits(plan),
             charged,
         ]
     )
+
+
+def group_statement(groups: Any) -> str:
+    """What was protected in all groups together, and how each was made."""
+    first = next(iter(groups.values()))
+    made = [
+        f"{name}: {'about ' if release.plan.problem.adds else ''}{release.plan.n:,} {release.plan.vocabulary.record}s, "
+        f"{release.plan.chosen!r}, expected error {number(release.plan.expected_error)} (squared L2, noise only)."
+        for name, release in groups.items()
+    ]
+    head, *rest = statement(first).split("\n\n")
+    heading = f"{head.partition(' released ')[0]} per group, released {first.created} (plan {groups.plan.digest[:12]})."
+    open_to_all = limits(first.plan, size="")
+    return "\n\n".join([heading, rest[0], groups.plan.composition, rest[1], "\n".join(made), open_to_all, rest[-1]])

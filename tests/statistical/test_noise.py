@@ -12,7 +12,8 @@ import numpy as np
 import pytest
 
 import dpfda as dp
-from dpfda.noise import Ball, Laplace, _rounded_ball
+from dpfda.noise import Ball, Laplace
+from dpfda.noise.ball import _rounded_ball
 
 SIGMAS = 5.5
 

@@ -9,20 +9,21 @@ from typing import Annotated
 import typer
 
 from .. import __version__
-from . import ledgers, planning, releasing
+from . import densities, ledgers, planning, releasing
 from .console import out
 
 app = typer.Typer(
     no_args_is_help=True,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
-    help="Publish curves under pure differential privacy.",
+    help="Publish curves and densities under pure differential privacy.",
     epilog="Exit codes: 0 done, 1 input or file wrong, 2 command line wrong, 3 ledger refused, 130 interrupted.",
 )
 ledger_app = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="Keep the privacy budget of a study.")
 app.command("plan")(planning.plan_command)
 app.command("compare")(planning.compare_command)
 app.command("mean")(releasing.mean_command)
+app.command("density")(densities.density_command)
 app.command("show")(releasing.show_command)
 app.command("demo")(releasing.demo_command)
 app.add_typer(ledger_app, name="ledger")

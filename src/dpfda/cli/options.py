@@ -6,18 +6,19 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeVar
 
 import numpy as np
 import typer
 
 from .. import files, plots
-from .. import release as exits
 from ..errors import FileError, ParameterError
-from ..plans import MeanPlan
+from ..plan import Plan
+from ..plans import DensityPlan, MeanPlan
 from . import parsing
 
-N = Annotated[int | None, typer.Option("--n", help="Number of curves (public), or a public guess under add-remove.")]
+AnyPlan = TypeVar("AnyPlan", bound=Plan)
+N = Annotated[int | None, typer.Option("--n", help="Number of records (public), or a public guess under add-remove.")]
 Epsilon = Annotated[str | None, typer.Option(help="Privacy budget: 1, 0.5 or 1/4. No default.")]
 Radius = Annotated[float | None, typer.Option(help="Public bound on the norm of one curve. No default.")]
 Norm = Annotated[str, typer.Option(help="Norm of the bound: l2 (curve) or l1 (coefficients).")]
@@ -33,10 +34,18 @@ MethodText = Annotated[
     str | None,
     typer.Option(
         "--method",
-        help="minimax, qr, frl, ar or knorm; options as "
+        help="minimax, qr, frl, ar, knorm, bernstein:lattice=20 or gaussianprocess:delta=1e-6 (not pure); options as "
         "qr:psi=0.01. Default: minimax or knorm, the smaller expected risk.",
     ),
 ]
+Domain = Annotated[
+    list[str] | None, typer.Option(help="Public range of a coordinate, low:high; once per coordinate. No default.")
+]
+Cells = Annotated[str | None, typer.Option(help="Cells per coordinate: 512, or 64x64.")]
+Names = Annotated[list[str] | None, typer.Option("--axis", help="Name of a coordinate, 'age (years)'; once each.")]
+Bandwidth = Annotated[float | None, typer.Option(help="Kernel bandwidth. Default: width times n^(-1/(4+d)).")]
+Eta = Annotated[float | None, typer.Option(help="Power of the kernel where it smooths (qr, bernstein, ...).")]
+Outside = Annotated[str, typer.Option(help="raise: stop at a point outside the domain; clip: move it to the edge.")]
 Axis = Annotated[str, typer.Option(help="Name of the domain, with its unit: 'hour (h)'.")]
 Neighbors = Annotated[str, typer.Option(help="replace (n public) or add-remove (n private).")]
 Invalid = Annotated[str, typer.Option(help="raise: stop at an unusable curve; center: count it as the centre.")]
@@ -76,6 +85,39 @@ def plan_options(
     }
 
 
+def density_options(
+    epsilon: str | None,
+    domain: list[str] | None,
+    cells: str | None,
+    edges: str | None,
+    axis: list[str] | None,
+    kernel: str | None,
+    bandwidth: float | None,
+    eta: float | None,
+    method: str | None,
+    **rest: Any,
+) -> dict[str, Any]:
+    """The words of the command line as the keywords of `DensityPlan` and `dp.density`."""
+    return {
+        "epsilon": epsilon,
+        "domain": parsing.parse_domain(domain),
+        "cells": parsing.parse_cells(cells) if cells else None,
+        "edges": parsing.parse_edges(edges) if edges else None,
+        "axes": axis or None,
+        "kernel": parsing.parse_kernel(kernel) if kernel else None,
+        "bandwidth": bandwidth,
+        "eta": eta,
+        "method": parsing.parse_method(method) if method else None,
+        **rest,
+    }
+
+
+def density_without_data(n: int | None, **options: Any) -> DensityPlan:
+    if n is None:
+        raise ParameterError("a plan needs the public number of points", "none", "Pass --n 1000.")
+    return DensityPlan(n=n, **options)
+
+
 def plan_without_data(n: int | None, **options: Any) -> MeanPlan:
     if options["grid"] is None:
         raise ParameterError("a plan needs a grid", "none", "Pass --grid start:stop:size, for example --grid 0:24:48.")
@@ -93,20 +135,21 @@ def read_text(path: Path) -> str:
         raise FileError(f"{path.name or str(path)!r} cannot be read: {error.strerror}. Check the path.") from None
 
 
-def read_plan(path: Path) -> MeanPlan:
-    return MeanPlan.from_json(read_text(path))
+def read_plan(path: Path, kind: type[AnyPlan]) -> AnyPlan:
+    return kind.from_json(read_text(path))
 
 
-def figures(plan: MeanPlan) -> dict[str, Any]:
+def figures(plan: Plan) -> dict[str, Any]:
     """The numbers of a plan, for --json."""
     return {
         "plan": plan.digest,
         "n": plan.n,
         "epsilon": str(plan.epsilon),
+        "delta": str(plan.delta),
         "method": repr(plan.chosen),
         "expected_error": plan.expected_error,
         "expected_risk": plan.expected_risk,
-        "relative_error": float(np.sqrt(plan.expected_risk) / plan.bound.outer),
+        "relative_error": float(np.sqrt(plan.expected_risk) / plan.vocabulary.size),
         "numbers_released": int(sum(part.where.size for part in plan.stage.parts)),
     }
 
@@ -119,23 +162,26 @@ class Outputs:
     csv: Path | None = None
     plot: Path | None = None
     statement: Path | None = None
+    surface: Path | None = None
 
     @property
     def paths(self) -> list[Path]:
-        return [path for path in (self.out, self.csv, self.plot, self.statement) if path is not None]
+        return [path for path in (self.out, self.csv, self.plot, self.statement, self.surface) if path is not None]
 
     @contextmanager
-    def reserved(self, *in_use: Path | None) -> Iterator[Callable[[exits.Release], list[str]]]:
+    def reserved(self, *in_use: Path | None) -> Iterator[Callable[[Any], list[str]]]:
         """Reserve every place (none of them a file that is in use); yields what fills them."""
         check_picture(self.plot)
+        check_picture(self.surface)
         with files.reserved(self.paths, in_use) as places:
 
-            def write(release: exits.Release) -> list[str]:
+            def write(release: Any) -> list[str]:
                 contents: list[tuple[Path | None, Callable[[], str | bytes]]] = [
                     (self.out, release.to_json),
                     (self.csv, release.to_csv),
                     (self.plot, lambda: plots.png(release.plot())),
                     (self.statement, lambda: release.statement + "\n"),
+                    (self.surface, lambda: plots.png(release.plot(kind="surface"))),
                 ]
                 return [str(places[path].write(content())) for path, content in contents if path is not None]
 

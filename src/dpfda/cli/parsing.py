@@ -13,9 +13,12 @@ from ..bounds import Bound, L1Ball, L2Ball
 from ..errors import ParameterError, shown
 from ..grid import Grid
 from ..kernels import Cosine, Exponential, Gaussian, Kernel, Matern, Stationary
-from ..methods import AR, FRL, QR, KNorm, Method, Minimax
+from ..methods import AR, FRL, QR, Bernstein, GaussianProcess, KNorm, Method, Minimax
 
-METHODS: dict[str, type[Method]] = {"frl": FRL, "ar": AR, "qr": QR, "minimax": Minimax, "knorm": KNorm}
+METHODS: dict[str, type[Method]] = {
+    "frl": FRL, "ar": AR, "qr": QR, "minimax": Minimax, "knorm": KNorm, "bernstein": Bernstein,
+    "gaussianprocess": GaussianProcess,
+}  # fmt: skip
 KERNELS: dict[str, Callable[..., Stationary]] = {"matern": Matern, "exponential": Exponential, "gaussian": Gaussian}
 NORMS: dict[str, Callable[..., Bound]] = {"l2": L2Ball, "l1": L1Ball}
 
@@ -75,10 +78,57 @@ def parse_method(text: str) -> Method:
                 f"{name} takes {', '.join(known)}", repr(option)[:60], f"Write --method {name}:{next(iter(known))}=..."
             )
         try:
-            given[key] = value if "str" in known[key] else int(value) if "int" in known[key] else float(value)
+            text_like = "str" in known[key] or "Fraction" in known[key]
+            given[key] = value if text_like else int(value) if "int" in known[key] else float(value)
         except ValueError:
             raise ParameterError(f"{key} must be a number", shown(value), "Correct it.") from None
-    return kind(**given)
+    try:
+        return kind(**given)
+    except TypeError:
+        needed = next(iter(known))
+        raise ParameterError(f"{name} needs {needed}", "none", f"Write --method {name}:{needed}=...") from None
+
+
+def parse_domain(ranges: list[str] | None) -> list[tuple[float, float]]:
+    """``low:high``, once per coordinate."""
+    if not ranges:
+        raise ParameterError(
+            "a density needs a public domain", "none", "Pass --domain 0:110, once per coordinate: never read from data."
+        )
+    try:
+        return [(float(low), float(high)) for low, high in (text.split(":") for text in ranges)]
+    except ValueError:
+        raise ParameterError("a domain is low:high", repr(ranges)[:60], "Write --domain 0:110.") from None
+
+
+def parse_cells(text: str) -> list[int] | int:
+    """``512``, or ``64x64``."""
+    try:
+        sizes = [int(part) for part in text.split("x")]
+    except ValueError:
+        raise ParameterError("cells are whole numbers", shown(text), "Write --cells 512, or 64x64.") from None
+    return sizes[0] if len(sizes) == 1 else sizes
+
+
+def parse_edges(text: str) -> list[float]:
+    """Numbers joined by commas; ``start:stop:step`` stands for a run of them, its stop included."""
+    edges: list[float] = []
+    try:
+        for part in text.split(","):
+            numbers = [float(x) for x in part.split(":")]
+            if len(numbers) == 3:
+                start, stop, step = numbers
+                count = round((stop - start) / step)
+                if not 0 < count <= 100_000:
+                    raise ValueError
+                edges += [start + i * step for i in range(count + 1)]
+            elif len(numbers) == 1:
+                edges += numbers
+            else:
+                raise ValueError
+    except (ValueError, ZeroDivisionError, OverflowError):
+        raise ParameterError("edges are numbers", repr(text)[:60], "Write --edges 0:95:5,110.") from None
+    return edges
 
 
 def parse_bound(radius: float | None, norm: str, center: float | None) -> Bound:

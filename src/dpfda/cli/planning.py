@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import numpy as np
 import typer
@@ -18,6 +19,7 @@ from .console import guarded, out
 
 @guarded
 def plan_command(
+    context: typer.Context,
     n: opt.N = None,
     epsilon: opt.Epsilon = None,
     radius: opt.Radius = None,
@@ -31,6 +33,11 @@ def plan_command(
     invalid: opt.Invalid = "raise",
     standardize: opt.Standardize = False,
     fill: opt.Fill = None,
+    domain: opt.Domain = None,
+    cells: opt.Cells = None,
+    bandwidth: opt.Bandwidth = None,
+    eta: opt.Eta = None,
+    outside: opt.Outside = "raise",
     output: Annotated[Path | None, typer.Option("--out", help="Write the plan.")] = None,
     explain: Annotated[bool, typer.Option("--explain", help="Say in plain words what it means.")] = False,
     target: Annotated[
@@ -38,27 +45,30 @@ def plan_command(
     ] = None,
     as_json: opt.AsJson = False,
 ) -> None:
-    """Plan a mean curve before touching data: how accurate will it be?
+    """Plan a mean curve, or (with --domain) a density, before touching data: how accurate will it be?
 
     Example: dpfda plan --n 1000 --epsilon 1 --radius 1 --grid 0:1:48 --explain
     """
-    plan = opt.plan_without_data(
-        n,
-        **opt.plan_options(
-            epsilon,
-            radius,
-            norm,
-            center,
-            grid,
-            axis,
-            kernel,
-            method,
-            neighbors=neighbors,
-            invalid=invalid,
-            standardize=standardize,
-            fill=fill,
-        ),
-    )
+    plan: Any
+    if domain:
+        check_kind(context, ("radius", "norm", "center", "grid", "standardize", "fill"), "a density", "--domain")
+        names = None if axis == "t" else axis.split(",")
+        plan = opt.density_without_data(
+            n,
+            **opt.density_options(
+                epsilon, domain, cells, None, names, kernel, bandwidth, eta, method,
+                neighbors=neighbors, invalid=invalid, outside=outside,
+            ),
+        )  # fmt: skip
+    else:
+        check_kind(context, ("cells", "bandwidth", "eta", "outside"), "a mean curve", "no --domain")
+        plan = opt.plan_without_data(
+            n,
+            **opt.plan_options(
+                epsilon, radius, norm, center, grid, axis, kernel, method,
+                neighbors=neighbors, invalid=invalid, standardize=standardize, fill=fill,
+            ),
+        )  # fmt: skip
     reach = (
         {}
         if target is None
@@ -80,8 +90,18 @@ def plan_command(
         out.print(f"Written: {output}")
 
 
+def check_kind(context: typer.Context, others: Sequence[str], kind: str, because: str) -> None:
+    """Options of another kind of plan are refused: silence would plan something else than was asked for."""
+    given = [name for name in others if str(context.get_parameter_source(name)).endswith("COMMANDLINE")]
+    if given:
+        raise ParameterError(
+            f"with {because} this is {kind}", ", ".join(f"--{name}" for name in given), "Drop these, or change that."
+        )
+
+
 @guarded
 def compare_command(
+    context: typer.Context,
     n: opt.N = None,
     radius: opt.Radius = None,
     norm: opt.Norm = "l2",
@@ -89,7 +109,10 @@ def compare_command(
     grid: opt.GridText = None,
     kernel: opt.KernelText = None,
     neighbors: opt.Neighbors = "replace",
-    methods: Annotated[str, typer.Option(help="Methods, separated by spaces.")] = "frl ar qr minimax knorm",
+    domain: opt.Domain = None,
+    methods: Annotated[
+        str | None, typer.Option(help="Methods, separated by spaces. Default: frl ar qr minimax knorm.")
+    ] = None,
     epsilons: Annotated[str, typer.Option(help="Budgets, separated by spaces.")] = "1/8 1/4 1/2 1 2 4",
     measure: Annotated[str, typer.Option(help="risk (noise plus prior bias) or error (noise).")] = "risk",
     plot: Annotated[Path | None, typer.Option(help="Write a picture (PNG).")] = None,
@@ -102,18 +125,29 @@ def compare_command(
     if measure not in ("risk", "error"):
         raise ParameterError("measure must be risk or error", shown(measure), "Write --measure risk.")
     budgets = epsilons.split()
-    if not budgets or not methods.split():
+    chosen = (methods or ("frl qr minimax knorm" if domain else "frl ar qr minimax knorm")).split()
+    if not budgets or not chosen:
         raise ParameterError("a comparison needs methods and budgets", "none", "Write --epsilons '1/2 1 2'.")
-    base = opt.plan_without_data(
-        n,
-        **opt.plan_options(budgets[0], radius, norm, center, grid, "t", kernel, "minimax", neighbors=neighbors),
-    )
-    plans = api.compare(base, [parsing.parse_method(m) for m in methods.split()], budgets)
+    base: Any
+    if domain:
+        check_kind(context, ("radius", "norm", "center", "grid"), "a density", "--domain")
+        base = opt.density_without_data(
+            n,
+            **opt.density_options(
+                budgets[0], domain, None, None, None, kernel, None, None, "knorm", neighbors=neighbors
+            ),
+        )
+    else:
+        base = opt.plan_without_data(
+            n,
+            **opt.plan_options(budgets[0], radius, norm, center, grid, "t", kernel, "minimax", neighbors=neighbors),
+        )
+    plans = api.compare(base, [parsing.parse_method(m) for m in chosen], budgets)
     risks = {name: [getattr(p, f"expected_{measure}") for p in row] for name, row in plans.items()}
     if plot:
         opt.check_picture(plot)
         ax = plots.comparison([float(p.epsilon) for p in next(iter(plans.values()))], risks)
-        ax.set_title(f"n = {base.n:,}, {words.describe_bound(base.bound)}", loc="left", fontsize=9)
+        ax.set_title(f"n = {base.n:,}, {base.vocabulary.rows[0][1]}", loc="left", fontsize=9)
         files.write_whole(plot, plots.png(ax))
     if as_json:
         out.print_json(data={"measure": f"expected_{measure}", "epsilons": budgets, "methods": risks})

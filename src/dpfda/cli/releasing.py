@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -13,8 +14,11 @@ import typer
 
 from .. import api, codec, datasets, files
 from .. import release as exits
-from ..errors import FileError, ParameterError, shown
+from ..errors import FileError, ParameterError
+from ..errors import shown as spelt
 from ..ledger import Ledger
+from ..plan import Plan
+from ..plans import MeanPlan
 from ..postprocess import SHRINKAGE
 from . import options as opt
 from .console import guarded, out, progress_bar
@@ -59,7 +63,7 @@ def mean_command(
     Example: dpfda mean curves.csv --epsilon 1 --radius 1 --out mean.json --csv mean.csv --plot mean.png
     """
     outputs = opt.Outputs(output, csv, plot, statement)
-    check_mean_options(context, plan, ledger, study)
+    check_options(context, opt.PLAN_OPTIONS, plan, ledger, study)
     if not outputs.paths and not as_json:
         raise FileError("A release needs a place to go. Pass --out, --csv, --plot, --statement or --json.")
     check_shrink(shrink)
@@ -67,7 +71,7 @@ def mean_command(
     reading: dict[str, Any] = {"columns": split(columns), "header": header}
     with outputs.reserved(curves, ledger, plan) as write, progress_bar(quiet or as_json) as progress:
         if plan is not None:
-            release = opt.read_plan(plan).release(curves, book, progress=progress, **reading)
+            release = opt.read_plan(plan, MeanPlan).release(curves, book, progress=progress, **reading)
         else:
             options = opt.plan_options(
                 epsilon, radius, norm, center, grid, axis, kernel, method,
@@ -84,9 +88,11 @@ def mean_command(
         out.print(f"Written: {', '.join(written)}")
 
 
-def check_mean_options(context: typer.Context, plan: Path | None, ledger: Path | None, study: str | None) -> None:
+def check_options(
+    context: typer.Context, settled: Sequence[str], plan: Path | None, ledger: Path | None, study: str | None
+) -> None:
     """Options that would be ignored are refused: silence would release something else than was asked for."""
-    given = [name for name in opt.PLAN_OPTIONS if str(context.get_parameter_source(name)).endswith("COMMANDLINE")]
+    given = [name for name in settled if str(context.get_parameter_source(name)).endswith("COMMANDLINE")]
     if plan is not None and given:
         raise ParameterError(
             "a plan file settles everything about the release",
@@ -110,13 +116,13 @@ def shown_release(release: exits.Release) -> dict[str, Any]:
         "entry": release.entry,
         "steps": list(release.steps),
         "grid": release.grid.points.tolist(),
-        "values": release.values.tolist(),
+        "values": release.values.ravel().tolist(),
     }
 
 
 def check_shrink(method: str | None) -> None:
     if method is not None and method not in SHRINKAGE:
-        raise ParameterError(f"shrinkage must be one of {', '.join(SHRINKAGE)}", shown(method), "Write --shrink bayes.")
+        raise ParameterError(f"shrinkage must be one of {', '.join(SHRINKAGE)}", spelt(method), "Write --shrink bayes.")
 
 
 @guarded
@@ -134,13 +140,25 @@ def show_command(
     if codec.kind_of(opt.read_text(file)) == "plan":
         if outputs.paths:
             raise ParameterError("a plan has no curve to write", "--plot or --csv", "Show a release, or drop them.")
-        plan = opt.read_plan(file)
+        plan = opt.read_plan(file, Plan)  # type: ignore[type-abstract]
         out.print_json(data=opt.figures(plan)) if as_json else out.print(repr(plan))
         return
     release = exits.load(file)
     with outputs.reserved(file) as write:
         write(release)
-    out.print_json(data=shown_release(release)) if as_json else out.print(release.statement)
+    out.print_json(data=shown(release)) if as_json else out.print(release.statement)
+
+
+def shown(release: Any) -> dict[str, Any]:
+    """A release, or one per group, for --json."""
+    if not isinstance(release, exits.GroupRelease):
+        return shown_release(release)
+    return {
+        "plan": release.plan.digest,
+        "epsilon": str(release.plan.epsilon),
+        "composition": release.plan.composition,
+        "groups": {name: shown_release(part) for name, part in release.items()},
+    }
 
 
 @guarded

@@ -2,9 +2,11 @@
 
 from .ar import AR
 from .base import Method
+from .bernstein import Bernstein
 from .frl import FRL
+from .gaussian_process import GaussianProcess
 from .knorm import KNorm
 from .minimax import Minimax
 from .qr import QR
 
-__all__ = ["AR", "FRL", "KNorm", "Method", "Minimax", "QR"]
+__all__ = ["AR", "Bernstein", "FRL", "GaussianProcess", "KNorm", "Method", "Minimax", "QR"]

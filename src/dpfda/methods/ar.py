@@ -25,6 +25,10 @@ class AR(Penalized):
     """
 
     def resolved(self, problem: Problem, epsilon: Fraction) -> Self:
+        if problem.smooths:
+            raise ParameterError(
+                "AR thresholds the coefficients of a mean", "a density", "Use KNorm(), Minimax(), QR() or FRL()."
+            )
         eta = self.eta or 2 * (1 + 2 / (problem.decay or 4.0))
         psi = self.psi or self._best_psi(problem, epsilon, *_scale(problem, eta))
         return replace(self, eta=eta, psi=psi)
@@ -42,14 +46,14 @@ class AR(Penalized):
 
     def _best_psi(self, problem: Problem, epsilon: Fraction, unit: np.ndarray, extent: np.ndarray) -> float:
         """For a given set of live coefficients the risk grows with psi, so the best psi just kills one of them."""
-        deadly = np.unique(extent / unit) * (1 + 1e-12)  # surely dead, whatever the rounding
+        deadly = np.unique((extent / unit)[problem.public :]) * (1 + 1e-12)  # surely dead, whatever the rounding
         candidates = [1e-9 * deadly[0], *deadly[:-1]]
         return float(min(candidates, key=lambda psi: self._psi_risk(problem, epsilon, psi * unit)))
 
     def _psi_risk(self, problem: Problem, epsilon: Fraction, threshold: np.ndarray) -> float:
         alive = _alive(threshold, problem.extent[: threshold.size])
-        missed = np.where(alive > 0, np.minimum(problem.guess, threshold**2), problem.guess)
-        return self._risk(problem, epsilon, alive, float(missed.sum()))
+        missed = np.where(alive > 0, np.minimum(problem.classes, threshold**2), problem.classes)
+        return self._risk(problem, epsilon, alive, missed.sum(axis=1))
 
 
 def _scale(problem: Problem, eta: float | None) -> tuple[np.ndarray, np.ndarray]:

@@ -18,13 +18,17 @@ import numpy as np
 from ..codec import Fact
 from ..errors import ParameterError, shown
 from ..noise import Laplace
-from ..protocol import Part, Problem, Reach
+from ..protocol import Part, Problem, Reach, shrunk_errors, typical
 
 NOISES, SENSITIVITIES = ("matched", "kernel"), ("tight", "paper")
 
 
 class Method(Fact, ABC):
     """A frozen recipe that calibrates noise for any problem."""
+
+    def frame(self, problem: Any) -> Any:
+        """The problem as this method sees it; most take it as it is."""
+        return problem
 
     def resolved(self, problem: Problem, epsilon: Fraction) -> Self:
         """This method with every parameter at None chosen, from public things only."""
@@ -61,7 +65,7 @@ class LaplaceMethod(Method):
         late: bool = False,
     ) -> Part:
         """The coordinates with a positive filter, with noise of the chosen shape."""
-        where = np.flatnonzero(filter > 0)
+        where = noised(problem, filter)
         if not where.size:
             raise ParameterError(
                 "a filter must keep at least one coefficient", "none", "Check eta, psi and the kernel's scale."
@@ -80,14 +84,34 @@ class LaplaceMethod(Method):
         root = np.sqrt(problem.basis.eigenvalues[where])
         return root * reach.support(filter / root)
 
-    def _risk(self, problem: Problem, epsilon: Fraction, filter: np.ndarray, bias: float) -> float:
-        """Bias plus noise energy before the lattice is laid: what selection minimises."""
-        where = np.flatnonzero(filter > 0)
+    def _risk(self, problem: Problem, epsilon: Fraction, filter: np.ndarray, bias: np.ndarray | None = None) -> float:
+        """What selection minimises: the risk before the lattice is laid."""
+        where = noised(problem, filter)
         if not where.size:
             return math.inf
-        reach = self._reach(problem).restricted(where)
+        reach = self._reach(problem).restricted(where).outline()
         scales = self._scales(problem, where, reach, filter[where]) / float(epsilon)
-        return bias + 2 * float((scales**2).sum())
+        return class_risk(problem, filter, where, 2 * scales**2, bias)
+
+
+def noised(problem: Problem, filter: np.ndarray) -> np.ndarray:
+    """The coordinates that a filter lets out and that are not public anyway."""
+    return problem.public + np.flatnonzero(filter[problem.public :] > 0)
+
+
+def class_risk(
+    problem: Problem, filter: np.ndarray, where: np.ndarray, noise: np.ndarray, bias: np.ndarray | None = None
+) -> float:
+    """Noise on the coordinates `where`, the records' own variability, and bias: typical over the class of targets.
+
+    `bias` is the filter's own unless given.
+    """
+    variance = filter**2 * problem.sampling
+    variance[where] += noise
+    if problem.shrinks:
+        return typical(shrunk_errors(problem.classes, filter, variance) + problem.floor)
+    missed = ((1 - filter) ** 2 * problem.classes).sum(axis=1) if bias is None else bias
+    return typical(float(variance.sum()) + missed + problem.floor)
 
 
 @dataclass(frozen=True, eq=False)

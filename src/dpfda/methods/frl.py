@@ -29,20 +29,21 @@ class FRL(LaplaceMethod):
         self._check_options()
 
     def resolved(self, problem: Problem, epsilon: Fraction) -> Self:
-        size = problem.basis.size
+        size = problem.basis.size - problem.public
         count = self.components or best_count(lambda m: self._count_risk(problem, epsilon, m), size)
         return replace(self, components=within(count, size))
 
     def calibrate(self, problem: Problem, epsilon: Fraction) -> tuple[Part, ...]:
         count = self.resolved(problem, epsilon).components
         assert count is not None
-        return (self._part(problem, epsilon, _first(count, problem.basis.size)),)
+        return (self._part(problem, epsilon, first(count, problem)),)
 
     def _count_risk(self, problem: Problem, epsilon: Fraction, count: int) -> float:
-        return self._risk(problem, epsilon, _first(count, problem.basis.size), float(problem.guess[count:].sum()))
+        return self._risk(problem, epsilon, first(count, problem))
 
 
-def _first(count: int, size: int) -> np.ndarray:
-    filter = np.zeros(size)
-    filter[:count] = 1.0
+def first(count: int, problem: Problem) -> np.ndarray:
+    """One on the first `count` coordinates that are not public, zero elsewhere."""
+    filter = np.zeros(problem.basis.size)
+    filter[problem.public : problem.public + count] = 1.0
     return filter

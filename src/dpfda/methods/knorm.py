@@ -9,8 +9,9 @@ from typing import Self
 import numpy as np
 
 from ..noise import Ball
-from ..protocol import Part, Problem
-from .base import Method, best_count, check_components, within
+from ..protocol import Part, Problem, Reach
+from .base import Method, best_count, check_components, class_risk, within
+from .frl import first
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,19 +28,22 @@ class KNorm(Method):
         check_components(self.components)
 
     def resolved(self, problem: Problem, epsilon: Fraction) -> Self:
-        size = problem.basis.size
+        size = problem.basis.size - problem.public
+        outline = problem.reach.outline()
 
         def risk(count: int) -> float:
-            return float(problem.guess[count:].sum() + _ball(problem, epsilon, count).variance.sum())
+            law = _ball(problem, outline, epsilon, count)
+            return class_risk(problem, first(count, problem), problem.public + np.arange(count), law.variance)
 
         return replace(self, components=within(self.components or best_count(risk, size), size))
 
     def calibrate(self, problem: Problem, epsilon: Fraction) -> tuple[Part, ...]:
         count = self.resolved(problem, epsilon).components
         assert count is not None
-        return (Part(np.arange(count), np.ones(count), _ball(problem, epsilon, count)),)
+        where = problem.public + np.arange(count)
+        return (Part(where, np.ones(count), _ball(problem, problem.reach, epsilon, count)),)
 
 
-def _ball(problem: Problem, epsilon: Fraction, count: int) -> Ball:
-    where = np.arange(count)
-    return Ball.calibrated(epsilon, problem.reach.restricted(where), problem.extent[where])
+def _ball(problem: Problem, reach: Reach, epsilon: Fraction, count: int) -> Ball:
+    where = problem.public + np.arange(count)
+    return Ball.calibrated(epsilon, reach.restricted(where), problem.extent[where])

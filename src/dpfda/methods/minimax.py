@@ -6,6 +6,8 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Self
 
+import numpy as np
+
 from ..protocol import Part, Problem
 from .base import LaplaceMethod, check_positive
 
@@ -15,7 +17,7 @@ class Minimax(LaplaceMethod):
     """Minimise ``sum (1-a_j)^2 m_j`` plus noise energy over all filters (derivations: minimax filter).
 
     The guess ``m_j`` is proportional to ``lambda_j^power``; `power` None is the problem's own
-    (``1 + 1/beta``), the paper's smoothness assumption on the mean.
+    (``1 + 1/beta`` for a mean, the paper's smoothness assumption; the class of densities for a density).
 
     >>> Minimax().power is None
     True
@@ -30,12 +32,22 @@ class Minimax(LaplaceMethod):
         self._check_options()
 
     def resolved(self, problem: Problem, epsilon: Fraction) -> Self:
-        return self if self.power else replace(self, power=1 + 1 / problem.decay if problem.decay else 1.0)
+        if self.power or problem.smooths:  # a class of densities is a guess of its own
+            return self
+        return replace(self, power=1 + 1 / problem.decay if problem.decay else 1.0)
 
     def calibrate(self, problem: Problem, epsilon: Fraction) -> tuple[Part, ...]:
+        free = slice(problem.public, None)
+        guess = self._guess(problem, self.resolved(problem, epsilon).power)[free]
+        reach = self._reach(problem).restricted(np.arange(problem.basis.size)[free])
+        precision = reach.outline().scaled(1 / float(epsilon)).balance(guess)
+        filter = np.zeros(problem.basis.size)
+        filter[free] = guess * precision**2 / (2 + (guess + problem.sampling[free]) * precision**2)
+        return (self._part(problem, epsilon, filter),)
+
+    def _guess(self, problem: Problem, power: float | None) -> np.ndarray:
+        if power is None:
+            return problem.guess
         eigenvalues = problem.basis.eigenvalues
-        shape = (eigenvalues / eigenvalues[0]) ** self.resolved(problem, epsilon).power
-        guess = shape * (problem.guess.sum() / shape.sum())
-        precision = self._reach(problem).scaled(1 / float(epsilon)).balance(guess)
-        signal = guess * precision**2
-        return (self._part(problem, epsilon, signal / (2 + signal)),)
+        shape = (eigenvalues / eigenvalues[0]) ** power
+        return shape * (problem.guess.sum() / shape.sum())

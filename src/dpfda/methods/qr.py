@@ -8,6 +8,8 @@ from typing import Self
 
 import numpy as np
 
+from ..basis import NEGLIGIBLE
+from ..errors import ParameterError
 from ..protocol import Part, Problem
 from .base import Penalized, best_scale
 
@@ -16,14 +18,18 @@ from .base import Penalized, best_scale
 class QR(Penalized):
     """Shrink coefficient j by ``lambda_j^eta / (lambda_j^eta + psi)``.
 
-    `eta` None is ``1 + 2/beta`` for eigenvalues falling like ``j^-beta`` (1.5 otherwise).
+    `eta` None is ``1 + 2/beta`` for eigenvalues falling like ``j^-beta`` (1.5 otherwise). For a
+    density the filter is ``lambda_j^eta``: the paper's kernel estimator.
 
     >>> QR(psi=0.001).noise
     'matched'
     """
 
     def resolved(self, problem: Problem, epsilon: Fraction) -> Self:
-        eta = self.eta or 1 + 2 / (problem.decay or 4.0)
+        eta = self.eta or problem.eta or 1 + 2 / (problem.decay or 4.0)
+        if problem.smooths:
+            check_no_psi(self.psi)
+            return replace(self, eta=eta)
         powers = problem.basis.eigenvalues**eta
         psi = self.psi or best_scale(
             lambda x: self._psi_risk(problem, epsilon, powers, x), 1e-3 * float(powers[-1]), 1e3 * float(powers[0])
@@ -32,10 +38,21 @@ class QR(Penalized):
 
     def calibrate(self, problem: Problem, epsilon: Fraction) -> tuple[Part, ...]:
         chosen = self.resolved(problem, epsilon)
-        powers = problem.basis.eigenvalues**chosen.eta
-        psi = float(chosen.psi or 0.0)
-        return (self._part(problem, epsilon, powers / (powers + psi)),)
+        return (self._part(problem, epsilon, ridge(problem.basis.eigenvalues**chosen.eta, chosen.psi)),)
 
     def _psi_risk(self, problem: Problem, epsilon: Fraction, powers: np.ndarray, psi: float) -> float:
-        filter = powers / (powers + psi)
-        return self._risk(problem, epsilon, filter, float(((1 - filter) ** 2 * problem.guess).sum()))
+        return self._risk(problem, epsilon, ridge(powers, psi))
+
+
+def ridge(powers: np.ndarray, psi: float | None) -> np.ndarray:
+    """The filter of a ridge penalty; without one, the kernel estimator's own powers (negligible ones dropped)."""
+    if psi is None:
+        return np.where(powers > NEGLIGIBLE * powers.max(), powers, 0.0)
+    return powers / (powers + psi)
+
+
+def check_no_psi(psi: float | None) -> None:
+    if psi is not None:
+        raise ParameterError(
+            "a density is smoothed by its kernel's powers, without a penalty", f"psi {psi:g}", "Drop psi; choose eta."
+        )

@@ -6,12 +6,13 @@ epsilon 1, the split that minimises ``A/(1-s)^2 + B/s^2`` is ``s = B^(1/3) / (A^
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from fractions import Fraction
 
 import numpy as np
 
 from ..noise import Laplace
-from ..protocol import Part
+from ..protocol import Part, Problem
 from ..reach import BoxReach
 
 
@@ -21,6 +22,13 @@ def count_part(where: int, n: int, epsilon: Fraction) -> Part:
     scale = np.array([1 / (n * float(epsilon))])
     law = Laplace.calibrated(epsilon, scale, np.ones(1), reach, np.full(1, 4.0))
     return Part(np.array([where]), np.ones(1), law)
+
+
+def count_energies(problem: Problem, parts: Sequence[Part]) -> tuple[float, float]:
+    """Noise energy of the target when it gets all of epsilon, and the target's own, by the public guess."""
+    energies = problem.basis.energies
+    noise = sum(float((part.law.variance * energies[part.where]).sum()) for part in parts)
+    return noise, float((problem.guess * energies).sum())
 
 
 def count_share(epsilon: Fraction, curve_error: float, curve_energy: float, n: int) -> Fraction:

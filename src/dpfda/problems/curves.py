@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..grid import Grid
+from ..grid import Grid, ProductGrid
 
 #: A curve whose residual is at most this share of its norm is constant; it becomes zero.
 CONSTANT = 1e-12
@@ -32,7 +32,7 @@ def fill_gaps(curves: np.ndarray, grid: Grid, longest: int) -> np.ndarray:
     return curves
 
 
-def standardize(curves: np.ndarray, grid: Grid) -> np.ndarray:
+def standardize(curves: np.ndarray, grid: Grid | ProductGrid) -> np.ndarray:
     """Each curve minus its own mean, divided by its own norm, in the grid's inner product."""
     columns = np.array(curves, dtype=float).T.copy()  # one row per grid point: elementwise over records
     largest = np.maximum.reduce(np.abs(columns), axis=0)

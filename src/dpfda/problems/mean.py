@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
+from typing import ClassVar
 
 import numpy as np
 
@@ -19,7 +20,7 @@ from .. import codec, exact, lattice
 from ..basis import Eigenbasis
 from ..bounds import Bound
 from ..errors import PlanMismatch, RecordError
-from ..grid import Grid
+from ..grid import Grid, ProductGrid
 from ..lattice import RADIUS
 from ..protocol import Part, Reach, Summary
 from .curves import fill_gaps, standardize
@@ -44,11 +45,27 @@ class MeanProblem:
     standardize: bool = False
     fill: int | None = None
 
+    #: A mean has no public coordinate, is smoothed by penalties, and its records are curves.
+    public: ClassVar[int] = 0
+    smooths: ClassVar[bool] = False
+    shrinks: ClassVar[bool] = False
+    eta: ClassVar[float | None] = None
+    record: ClassVar[str] = "curve"
+
     # -- public facts ---------------------------------------------------------------------
 
     @property
-    def grid(self) -> Grid:
+    def grid(self) -> Grid | ProductGrid:
         return self.basis.grid
+
+    @property
+    def code_basis(self) -> Eigenbasis:
+        """The orthonormal basis in which bounds on coefficients are understood."""
+        return self.basis
+
+    @property
+    def width(self) -> int:
+        return self.grid.size
 
     @property
     def adds(self) -> bool:
@@ -59,19 +76,23 @@ class MeanProblem:
     def size(self) -> int:
         return self.basis.size + self.adds
 
+    @property
+    def _encoded_size(self) -> int:
+        return self.grid.size if self.bound.on_grid else self.code_basis.size
+
     @cached_property
     def _inner_radius(self) -> float:
         """Lattice radius that the body's surface is mapped to: rounding stays within RADIUS."""
-        return RADIUS - self.bound.widening(self.grid.size if self.bound.on_grid else self.basis.size)
+        return RADIUS - self.bound.widening(self._encoded_size)
 
     @cached_property
     def lengths(self) -> np.ndarray:
         """Semi-axes of the set of encoded records, in coefficients: the body and its rounding."""
-        widened = self.bound.lengths(self.basis.size) * (RADIUS / self._inner_radius)
+        widened = self.bound.lengths(self.code_basis.size) * (RADIUS / self._inner_radius)
         if not self.bound.on_grid:
             return widened
-        rounding = self.grid.size * self.basis.size * 2.0 ** (1 - MATRIX_BITS)
-        return widened * np.sqrt(1 + self.basis.excess + rounding)
+        rounding = self.grid.size * self.code_basis.size * 2.0 ** (1 - MATRIX_BITS)
+        return widened * np.sqrt(1 + self.code_basis.excess + rounding)
 
     @cached_property
     def reach(self) -> Reach:
@@ -87,6 +108,19 @@ class MeanProblem:
         exponent = 1 + 1 / self.decay if self.decay else 1.0
         shape = (self.basis.eigenvalues / self.basis.eigenvalues[0]) ** exponent
         return shape * (self.bound.outer**2 / shape.sum())
+
+    @property
+    def classes(self) -> np.ndarray:
+        return self.guess[None]
+
+    @property
+    def floor(self) -> np.ndarray:
+        return np.zeros(1)
+
+    @property
+    def sampling(self) -> np.ndarray:
+        """How much curves vary about their mean is not public."""
+        return np.zeros(self.basis.size)
 
     @cached_property
     def center(self) -> np.ndarray:
@@ -142,7 +176,7 @@ class MeanProblem:
     def _prepare(self, batch: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         curves = np.asarray(batch, dtype=float)
         if self.fill is not None:
-            curves = fill_gaps(curves, self.grid, self.fill)
+            curves = fill_gaps(curves, self.grid, self.fill)  # type: ignore[arg-type]
         invalid = ~np.isfinite(curves).all(axis=1)
         if invalid.any():
             if self.invalid == "raise":
@@ -171,7 +205,7 @@ class MeanProblem:
 
         By Cauchy-Schwarz every partial sum is below ``sqrt(K) 2^CURVE_BITS 2^bits < 2^53``: exact in floats.
         """
-        return np.rint(self.basis.vectors * 2.0**self._matrix_bits)
+        return np.rint(self.code_basis.vectors * 2.0**self._matrix_bits)
 
     @property
     def _matrix_bits(self) -> int:
@@ -180,7 +214,7 @@ class MeanProblem:
     @cached_property
     def _coefficient_scale(self) -> np.ndarray:
         unit = (HEADROOM * self.bound.outer) / 2.0 ** (CURVE_BITS + self._matrix_bits)
-        return unit * self._inner_radius / self.bound.lengths(self.basis.size)
+        return unit * self._inner_radius / self.bound.lengths(self.code_basis.size)
 
     def _coefficients(self, curves: np.ndarray) -> np.ndarray:
         limit = 2.0**CURVE_BITS
@@ -204,22 +238,26 @@ class MeanProblem:
 
     def _check_range(self, summary: Summary) -> None:
         """Totals that no records could have made do not pass: summaries may come from elsewhere."""
-        size = self.grid.size if self.bound.on_grid else self.basis.size
         totals = summary.totals
-        if totals.shape != (size,) or totals.dtype != np.int64 or summary.count < 0:
+        if totals.shape != (self._encoded_size,) or totals.dtype != np.int64 or summary.count < 0:
             raise PlanMismatch("This summary does not have the plan's shape; summarise the records with this plan.")
         if (np.abs(totals.astype(float)) > summary.count * RADIUS).any():
             raise PlanMismatch("This summary holds totals that no clipped records can have; it is damaged.")
 
     def estimate(self, summary: Summary) -> list[Fraction]:
-        share = 1 / (Fraction(self._inner_radius) * self.n)
+        values = self._values(summary.totals, 1 / (Fraction(self._inner_radius) * self.n))
+        return [*values, Fraction(summary.count, self.n)] if self.adds else values
+
+    def _values(self, totals: np.ndarray, share: Fraction) -> list[Fraction]:
+        """The statistic of these totals; `share` is one record's share of it, per lattice radius."""
         if self.bound.on_grid:
             unit = Fraction(self.bound.outer) * share / 2**MATRIX_BITS
-            values = [x * unit for x in exact.product(self._exact_matrix, summary.totals)]
-        else:
-            units = self.bound.lengths(self.basis.size).tolist()
-            values = [int(x) * Fraction(s) * share for x, s in zip(summary.totals, units, strict=True)]
-        return [*values, Fraction(summary.count, self.n)] if self.adds else values
+            return [x * unit for x in exact.product(self._exact_matrix, totals)]
+        return self._coefficient_values(totals, share)
+
+    def _coefficient_values(self, totals: np.ndarray, share: Fraction) -> list[Fraction]:
+        units = self.bound.lengths(self.code_basis.size).tolist()
+        return [int(x) * Fraction(s) * share for x, s in zip(totals, units, strict=True)]
 
     @cached_property
     def _exact_matrix(self) -> np.ndarray:

@@ -1,7 +1,4 @@
-"""Plans of each kind of release, settled before any file is opened: which facts, which problem.
-
-What all plans can do once they know these is in :mod:`dpfda.plan`.
-"""
+"""The plan of a mean curve or surface."""
 
 from __future__ import annotations
 
@@ -12,16 +9,18 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from .bounds import Bound
-from .errors import ParameterError, shown
-from .grid import Grid
-from .kernels import Kernel, Matern, as_kernel
-from .methods import KNorm, Method, Minimax
-from .methods.base import one_of
-from .plan import Plan
-from .problems.count import count_part, count_share
-from .problems.mean import MeanProblem
-from .protocol import INVALID, MOST_RECORDS, NEIGHBORS, Stage, as_epsilon
+from .. import words
+from ..bounds import Bound
+from ..errors import ParameterError, shown
+from ..grid import Grid, ProductGrid
+from ..kernels import Kernel, Matern, as_kernel
+from ..methods import KNorm, Method, Minimax
+from ..methods.base import one_of
+from ..plan import Plan
+from ..problems.count import count_energies, count_part, count_share
+from ..problems.mean import MeanProblem
+from ..protocol import INVALID, NEIGHBORS, Stage, as_epsilon
+from .checks import check_method, number_of_records, whole
 
 #: Components beyond this many never pay at any budget the lattice can hold.
 MOST_COMPONENTS = 1024
@@ -48,7 +47,7 @@ class MeanPlan(Plan):
     n: int
     epsilon: Fraction
     bound: Bound
-    grid: Grid
+    grid: Grid | ProductGrid
     kernel: Kernel = None  # type: ignore[assignment]
     method: Method = None  # type: ignore[assignment]
     neighbors: str = "replace"
@@ -59,9 +58,7 @@ class MeanPlan(Plan):
     def __post_init__(self) -> None:
         put = lambda name, value: object.__setattr__(self, name, value)  # noqa: E731
         put("epsilon", as_epsilon(self.epsilon))
-        put("n", _whole("n", self.n, 2, "A mean of one curve is that curve; privacy needs company."))
-        if self.n > MOST_RECORDS:
-            raise ParameterError(f"n must be at most {MOST_RECORDS}", self.n, "Release several groups instead.")
+        put("n", number_of_records(self.n, "A mean of one curve is that curve; privacy needs company."))
         if not isinstance(self.bound, Bound):
             raise ParameterError(
                 "bound must be a public bound on one curve",
@@ -71,17 +68,14 @@ class MeanPlan(Plan):
         put("grid", _as_grid(self.grid))
         kernel = Matern() if self.kernel is None else as_kernel(self.kernel)
         put("kernel", kernel.on(self.grid))
-        if self.method is not None and not isinstance(self.method, Method):
-            raise ParameterError(
-                "method must be a dpfda method",
-                shown(self.method),
-                "Pass method=dp.Minimax(), dp.QR(), dp.FRL(), dp.AR() or dp.KNorm().",
-            )
+        check_method(self.method)
         one_of("neighbors", self.neighbors, NEIGHBORS)
         one_of("invalid", self.invalid, INVALID)
         one_of("standardize", self.standardize, (False, True))
         if self.fill is not None:
-            put("fill", _whole("fill", self.fill, 1, "It is the longest gap, in points, that may be interpolated."))
+            put("fill", whole("fill", self.fill, 1, "It is the longest gap, in points, that may be interpolated."))
+            if isinstance(self.grid, ProductGrid):
+                raise ParameterError("gaps are filled along curves", "a surface", "Fill surfaces beforehand.")
         self.bound.center_on(self.grid.size)
         if self.method is None:
             put("method", min((Minimax(), KNorm()), key=lambda m: replace(self, method=m).expected_risk))
@@ -89,9 +83,9 @@ class MeanPlan(Plan):
 
     @cached_property
     def problem(self) -> MeanProblem:
-        whole = self.kernel.basis(self.grid)
-        return MeanProblem(
-            whole.first(self.bound.size or min(MOST_COMPONENTS, whole.size, max(1, MOST_ENTRIES // self.grid.size))),
+        basis = self.kernel.basis(self.grid)
+        problem = MeanProblem(
+            basis.first(self.bound.size or min(MOST_COMPONENTS, basis.size, max(1, MOST_ENTRIES // self.grid.size))),
             self.bound,
             self.n,
             self.kernel.decay,
@@ -100,6 +94,33 @@ class MeanPlan(Plan):
             self.standardize,
             self.fill,
         )
+        return self.method.frame(problem)
+
+    @property
+    def vocabulary(self) -> words.Vocabulary:
+        noun = "surface" if isinstance(self.grid, ProductGrid) else "curve"
+        rows = [("bound", words.describe_bound(self.bound, self.grid.volume)), ("grid", repr(self.grid))]
+        text = (
+            f"Each {noun} is clipped to a public bound before it is used ({rows[0][1]}). The guarantee "
+            f"holds whatever the data is; only accuracy depends on the bound being a good one."
+        )
+        if self.standardize:
+            rows.append(("standardize", f"each {noun}: own mean removed, own norm divided out"))
+            text += f" Before that, each {noun} has its own mean removed and is divided by its own norm."
+        if self.fill is not None:
+            rows.append(("fill", f"own gaps of at most {self.fill} points, by linear interpolation"))
+            text += f" Gaps of at most {self.fill} points are interpolated within the curve."
+        return words.Vocabulary(
+            noun=noun,
+            release=f"mean {noun}",
+            record=noun,
+            target="mean",
+            assumption=text,
+            unusable="counts as the public centre",
+            rows=tuple(rows),
+            size=self.bound.outer,
+            size_name="the bound's radius",
+        )
 
     @cached_property
     def _count_epsilon(self) -> Fraction:
@@ -107,8 +128,7 @@ class MeanPlan(Plan):
         if not self.problem.adds:
             return Fraction(0)
         parts = self.method.calibrate(self.problem, self.epsilon)
-        alone = sum(float(part.law.variance.sum()) for part in parts)
-        return self.epsilon * count_share(self.epsilon, alone, float(self.problem.guess.sum()), self.n)
+        return self.epsilon * count_share(self.epsilon, *count_energies(self.problem, parts), self.n)
 
     @cached_property
     def chosen(self) -> Method:
@@ -122,17 +142,13 @@ class MeanPlan(Plan):
         return Stage(self.problem, parts)
 
 
-def _whole(name: str, value: Any, least: int, why: str) -> int:
-    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
-        raise ParameterError(f"{name} must be a whole number of at least {least}", shown(value), why)
-    return int(value)
-
-
-def _as_grid(grid: Any) -> Grid:
+def _as_grid(grid: Any) -> Grid | ProductGrid:
     if isinstance(grid, int | np.integer) and not isinstance(grid, bool):
         return Grid.uniform(0, 1, int(grid))
-    if not isinstance(grid, Grid):
+    if not isinstance(grid, Grid | ProductGrid):
         raise ParameterError(
-            "grid must be a Grid or a number of points", shown(grid), "Pass grid=dp.Grid.uniform(0, 1, 48), or 48."
+            "grid must be a Grid (or a product of two) or a number of points",
+            shown(grid),
+            "Pass grid=dp.Grid.uniform(0, 1, 48), or 48.",
         )
     return grid

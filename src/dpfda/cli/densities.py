@@ -1,0 +1,121 @@
+"""`dpfda density`: a density from points or counts, one for all or one per group."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import numpy as np
+import typer
+
+from .. import readers
+from ..density_api import density
+from ..errors import FileError, ParameterError, RecordError
+from ..labels import Coder, as_groups
+from ..ledger import Ledger
+from ..plans import DensityPlan
+from . import options as opt
+from .console import guarded, out, progress_bar
+from .releasing import check_options, shown, split
+
+#: What a plan file settles, by the names of the options.
+SETTLED = (
+    "epsilon", "domain", "cells", "edges", "axis", "kernel", "bandwidth", "eta", "method", "neighbors", "invalid",
+    "outside", "raw", "n", "by", "groups",
+)  # fmt: skip
+
+
+@guarded
+def density_command(
+    context: typer.Context,
+    points: Annotated[Path, typer.Argument(help="CSV or Parquet file, one row a point (or a bin, with --counts).")],
+    epsilon: opt.Epsilon = None,
+    domain: opt.Domain = None,
+    cells: opt.Cells = None,
+    counts: Annotated[str | None, typer.Option(help="Column of counts: the file is a table, one row a bin.")] = None,
+    edges: Annotated[
+        str | None, typer.Option(help="Edges of the bins: 0,1,5,10 or start:stop:step, joined by commas.")
+    ] = None,
+    axis: opt.Names = None,
+    kernel: Annotated[str | None, typer.Option(help="gaussian, exponential or matern:nu; :length for a scale.")] = None,
+    bandwidth: opt.Bandwidth = None,
+    eta: opt.Eta = None,
+    method: opt.MethodText = None,
+    neighbors: opt.Neighbors = "replace",
+    invalid: Annotated[
+        str, typer.Option(help="raise: stop at an unusable point; center: count it as spread evenly.")
+    ] = "raise",
+    outside: opt.Outside = "raise",
+    raw: Annotated[bool, typer.Option("--raw", help="No shrinkage and no projection after the noise.")] = False,
+    by: Annotated[str | None, typer.Option(help="Column of public labels: one density per group.")] = None,
+    groups: Annotated[str | None, typer.Option(help="The groups, separated by commas (needed for add-remove).")] = None,
+    n: opt.N = None,
+    plan: opt.PlanFile = None,
+    columns: Annotated[str | None, typer.Option(help="Value columns: a pattern or a comma list.")] = None,
+    header: Annotated[
+        bool | None, typer.Option(help="Whether a text file begins with names. Default: look at its first line.")
+    ] = None,
+    ledger: Annotated[Path | None, typer.Option(help="Ledger to charge.")] = None,
+    study: Annotated[str | None, typer.Option(help="The study the ledger must belong to.")] = None,
+    output: Annotated[Path | None, typer.Option("--out", help="Write the release as JSON.")] = None,
+    csv: Annotated[Path | None, typer.Option(help="Write density and band as CSV.")] = None,
+    plot: Annotated[Path | None, typer.Option(help="Write a picture (PNG): curve and band, or heat map.")] = None,
+    surface: Annotated[Path | None, typer.Option(help="Write a surface in space (PNG); two dimensions.")] = None,
+    statement: Annotated[Path | None, typer.Option(help="Write the privacy statement as text.")] = None,
+    as_json: opt.AsJson = False,
+    quiet: opt.Quiet = False,
+) -> None:
+    """Release a density of points, or of a table of counts.
+
+    Example: dpfda density ages.csv --epsilon 1 --domain 0:110 --out density.json --plot density.png
+    """
+    outputs = opt.Outputs(output, csv, plot, statement, surface)
+    check_options(context, SETTLED, plan, ledger, study)
+    if not outputs.paths and not as_json:
+        raise FileError("A release needs a place to go. Pass --out, --csv, --plot, --surface, --statement or --json.")
+    book = Ledger(ledger, study) if ledger else None
+    saved = None if plan is None else opt.read_plan(plan, DensityPlan)
+    if surface is not None and len(domain or ()) != 2 and (saved is None or saved.dimension != 2):
+        raise ParameterError("--surface is for two dimensions", "another number", "Use --plot.")
+    if surface is not None and by is not None:
+        raise ParameterError("--surface shows one density", "--by", "Use --plot.")
+    with outputs.reserved(points, ledger, plan) as write, progress_bar(quiet or as_json) as progress:
+        if saved is not None:
+            table = None if counts is None else _table(points, counts, None, None, header)
+            summary = points if table is None else saved.summarize_counts(table)
+            reading: dict[str, Any] = {} if table is not None else {"columns": split(columns), "header": header}
+            release: Any = saved.release(summary, book, progress=progress, **reading)
+        else:
+            facts = opt.density_options(
+                epsilon, domain, cells, edges, axis, kernel, bandwidth, eta, method,
+                neighbors=neighbors, invalid=invalid, outside=outside, postprocess=not raw,
+            )  # fmt: skip
+            named = None if groups is None else groups.split(",")
+            if counts is not None:
+                data: dict[str, Any] = {"counts": _table(points, counts, by, named, header)}
+            else:
+                data = {"points": points, "by": by, "groups": named, "columns": split(columns), "header": header}
+            release = density(**data, n=n, ledger=book, progress=progress, **facts)
+        written = write(release)
+    if as_json:
+        out.print_json(data={**shown(release), "written": written})
+    elif not quiet:
+        out.print(repr(release.plan))
+        out.print(f"Written: {', '.join(written)}")
+
+
+def _table(path: Path, counts: str, by: str | None, groups: list[str] | None, header: bool | None) -> Any:
+    """The column of counts, one row a bin; with labels, one such column per group."""
+    if by is None:
+        source = readers.Source(path, [counts], header)
+        rows = np.concatenate([np.empty((0, 1)), *source.batches()])[:, 0]
+        return rows
+    coder = Coder(as_groups(groups))
+    source = readers.Source(path, [counts], header, by=by, coder=coder)
+    parts: dict[str, list[float]] = {name: [] for name in coder.names}
+    for batch, codes in source.labelled():
+        if np.isnan(codes).any():
+            raise RecordError("A label is missing or names no group", cure="Check --by and --groups.")
+        for code, value in zip(codes.astype(int).tolist(), batch[:, 0].tolist(), strict=True):
+            parts.setdefault(coder.names[code], []).append(value)
+    return parts

@@ -1,0 +1,131 @@
+"""The sentence about densities: one call from points or counts to a release."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from . import readers, summaries
+from . import release as exits
+from .errors import ParameterError, RecordError, shown
+from .kernels import Kernel
+from .labels import Coder, as_groups
+from .ledger import Ledger
+from .methods import KNorm, Method
+from .plans import DensityPlan, GroupPlan
+from .protocol import Summary
+
+#: Stands in for n while the records are being counted; under `replace` n is public anyway.
+PLACEHOLDER = 1000
+
+
+def density(
+    points: Any = None,
+    *,
+    epsilon: Any = None,
+    domain: Sequence[tuple[float, float]] | None = None,
+    cells: int | Sequence[int] | None = None,
+    counts: Any = None,
+    edges: Any = None,
+    axes: Sequence[str] | None = None,
+    kernel: Kernel | None = None,
+    bandwidth: float | Sequence[float] | None = None,
+    eta: float | None = None,
+    method: Method | None = None,
+    neighbors: str = "replace",
+    invalid: str = "raise",
+    outside: str = "raise",
+    postprocess: bool = True,
+    by: Any = None,
+    groups: Sequence[str] | None = None,
+    ledger: Ledger | str | os.PathLike[str] | None = None,
+    n: int | Mapping[str, int] | None = None,
+    columns: readers.Columns = None,
+    header: bool | None = None,
+    query: str = "density",
+    progress: readers.Progress | None = None,
+) -> Any:
+    """Release a density of points in one to three dimensions under pure differential privacy.
+
+    `points` is an array (a vector, or one row per point), a table, or the path of a CSV or Parquet
+    file. Instead, `counts` is a table of whole numbers with bin `edges` (or one count per cell), or one
+    such table per group. `epsilon` and `domain` have no default: they are decisions. `by` is a column
+    of public labels, or one label per point, and gives one density per group; with ``add-remove`` the
+    list of `groups` must be given, and `n` is a guess of each group's size.
+
+    >>> import numpy as np, dpfda as dp
+    >>> ages = np.random.default_rng(0).gamma(9.0, 8.0, 3000).clip(0, 110)
+    >>> dp.density(ages, epsilon=1.0, domain=[(0, 110)]).values.min() >= 0
+    np.True_
+    """
+    if (points is None) == (counts is None):
+        raise ParameterError("a density needs points or counts", "both or neither", "Pass one of them.")
+    if domain is None:
+        raise ParameterError(
+            "a density needs a public domain", "none", "Pass domain=[(0, 110)]: it is never read from the data."
+        )
+    if n is None and neighbors == "add-remove":
+        raise ParameterError(
+            "add-remove keeps n private, so the plan needs a public guess of it",
+            "none",
+            "Pass n=<a round number you would publish>.",
+        )
+    facts: dict[str, Any] = {
+        "epsilon": epsilon, "domain": domain, "cells": cells, "edges": edges, "axes": axes, "kernel": kernel,
+        "bandwidth": bandwidth, "eta": eta, "neighbors": neighbors, "invalid": invalid, "outside": outside,
+        "postprocess": postprocess,
+    }  # fmt: skip
+    probe = DensityPlan(n=PLACEHOLDER, method=KNorm(1) if method is None else method, **facts)
+    book = exits.open_ledger(ledger)
+    exits.check_budget(book, probe)
+    facts["method"] = method
+    if by is None and not isinstance(counts, Mapping):
+        if groups is not None or isinstance(n, Mapping):
+            raise ParameterError("groups need labels", "none", "Pass by=<a column, or one label per point>.")
+        if counts is not None:
+            summary = probe.summarize_counts(counts)
+        else:
+            summary = probe.summarize(points, columns=columns, header=header, progress=progress)
+        return exits.execute(_planned(summary, n, facts), summary, book, query)
+    parts = _grouped(probe, points, counts, by, groups, columns, header, progress)
+    sizes = n if isinstance(n, Mapping) else dict.fromkeys(parts, n)
+    if missing := [name for name in parts if name not in sizes]:
+        raise ParameterError("n must have a guess for every group", shown(missing[0]), "Add it.")
+    plans = [_planned(part, sizes[name], facts, name) for name, part in parts.items()]
+    return GroupPlan(tuple(parts), tuple(plans)).release(parts, book, query)
+
+
+def _planned(summary: Summary, n: Any, facts: dict[str, Any], group: str = "") -> DensityPlan:
+    """The plan for as many points as there are (where that is public)."""
+    if n is None and summary.count < 2:
+        where = f"The group {group!r}" if group else "The data"
+        raise RecordError(f"{where} holds fewer than two points", cure="A density of one point is that point.")
+    return DensityPlan(n=summary.count if n is None else n, **facts)
+
+
+def _grouped(
+    probe: DensityPlan,
+    points: Any,
+    counts: Any,
+    by: Any,
+    groups: Sequence[str] | None,
+    columns: readers.Columns,
+    header: bool | None,
+    progress: readers.Progress | None,
+) -> dict[str, Summary]:
+    """One summary per group: labels on points, or one table of counts each."""
+    names = as_groups(groups)
+    if counts is not None:
+        if by is not None or not isinstance(counts, Mapping):
+            raise ParameterError("counts by group are a mapping", shown(by), "Pass counts={'north': [...], ...}.")
+        if names is not None and set(names) != {str(name) for name in counts}:
+            raise ParameterError("groups must be those of the counts", shown(names), "Leave groups out.")
+        return {str(name): probe.summarize_counts(table) for name, table in counts.items()}
+    if names is None and probe.problem.adds:
+        raise ParameterError(
+            "with add-remove, which groups exist must be public", "no list", "Pass groups=['north', 'south', ...]."
+        )
+    return summaries.summarize_groups(
+        probe.problem, points, by, Coder(names), columns=columns, header=header, progress=progress
+    )

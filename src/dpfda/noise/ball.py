@@ -1,0 +1,126 @@
+"""Ball noise: uniform in direction, rounded exactly with interval arithmetic."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Any, ClassVar
+
+import flint
+import numpy as np
+
+from ..protocol import Reach
+from .common import FLOATS, GUARD, RESOLUTION
+
+
+@dataclass(frozen=True)
+class Ball:
+    """Noise with density proportional to ``exp(-epsilon ||x / axes||_2 / diameter)`` (derivations: ball noise)."""
+
+    epsilon: Fraction
+    axes: np.ndarray
+    diameter: float
+    delta: Fraction = Fraction(0)
+    words: ClassVar[str] = "ball noise, rounded exactly"
+
+    @classmethod
+    def calibrated(cls, epsilon: Fraction, reach: Reach, extent: np.ndarray) -> Ball:
+        """Ball noise on the axes that suit the reach best; like Laplace, with room for a float audit."""
+        axes = reach.axes()
+        diameter = reach.radius(axes) * GUARD
+        floats = 2.0**-FLOATS * float(np.sqrt(((extent / axes) ** 2).sum()))
+        return cls(epsilon, axes, diameter + floats)
+
+    @property
+    def scales(self) -> np.ndarray:
+        return self.diameter / float(self.epsilon) * self.axes
+
+    @property
+    def variance(self) -> np.ndarray:
+        return (self.axes.size + 1) * self.scales**2
+
+    def loss(self, h: np.ndarray) -> float:
+        return float(self.epsilon) * float(np.sqrt(((h / self.axes) ** 2).sum())) / self.diameter
+
+    def settle(self, values: Sequence[Fraction]) -> list[Fraction]:
+        return list(values)
+
+    def real(self, settled: Sequence[Fraction]) -> np.ndarray:
+        return np.array([float(x) for x in settled])
+
+    @cached_property
+    def _steps(self) -> np.ndarray:
+        return self.scales * 2.0**-RESOLUTION
+
+    def draw(self, settled: Sequence[Fraction]) -> np.ndarray:
+        """``round((c + N) / step) * step`` with the rounding decided exactly: post-processing of ideal noise."""
+        steps = [Fraction(step) for step in self._steps.tolist()]
+        widths = [Fraction(a) * Fraction(self.diameter) / self.epsilon for a in self.axes.tolist()]
+        centres = [c / step for c, step in zip(settled, steps, strict=True)]
+        ratios = [width / step for width, step in zip(widths, steps, strict=True)]
+        return np.array(_rounded_ball(centres, ratios), dtype=float) * self._steps
+
+    def simulate(self, size: int, rng: np.random.Generator) -> np.ndarray:
+        dimension = self.axes.size
+        direction = rng.standard_normal((size, dimension))
+        radius = rng.standard_gamma(dimension, size) / np.sqrt((direction**2).sum(axis=1))
+        return radius[:, None] * direction * self.scales
+
+
+class _Uniforms:
+    """Uniform numbers on (0, 1) known to as many bits as have been asked for so far."""
+
+    def __init__(self, count: int):
+        self.bits, self.known = 0, [0] * count
+
+    def refine(self, bits: int) -> None:
+        fresh = bits - self.bits
+        self.known = [(k << fresh) | secrets.randbits(fresh) for k in self.known]
+        self.bits = bits
+
+    def intervals(self) -> list[Any]:
+        unit = flint.arb(2) ** (-self.bits - 1)
+        return [flint.arb(2 * k + 1, 1) * unit for k in self.known]
+
+
+def _rounded_ball(centres: Sequence[Fraction], ratios: Sequence[Fraction]) -> list[int]:
+    """Integers nearest to ``centre_j + ratio_j * N_j``, N of density ``exp(-||N||)``, without error.
+
+    Uniform bits are intervals; interval arithmetic carries them through the transformation, and
+    more bits are drawn until every coordinate rounds the same way over its whole interval.
+    """
+    size = len(centres)
+    pairs = (size + 1) // 2
+    uniforms = _Uniforms(size + 2 * pairs)
+    while True:
+        uniforms.refine(uniforms.bits + 192)
+        with flint.ctx.workprec(uniforms.bits + 64):
+            noise = _ball_interval(uniforms.intervals(), size, pairs)
+            rounded = [
+                (_arb(c) + _arb(r) * x + flint.arb(0.5)).floor().unique_fmpz()
+                for c, r, x in zip(centres, ratios, noise, strict=True)
+            ]
+        if all(k is not None for k in rounded):
+            return [int(k) for k in rounded]
+
+
+def _arb(value: Fraction) -> Any:
+    return flint.arb(flint.fmpq(value.numerator, value.denominator))
+
+
+def _ball_interval(uniforms: list[Any], size: int, pairs: int) -> list[Any]:
+    """Radius Gamma(size, 1) from `size` uniforms, direction from Box-Muller on the rest."""
+    product = flint.arb(1)
+    for u in uniforms[:size]:
+        product *= u
+    normals = []
+    for u, v in zip(uniforms[size : size + pairs], uniforms[size + pairs :], strict=True):
+        length, (sine, cosine) = (-2 * u.log()).sqrt(), (2 * v).sin_cos_pi()
+        normals += [length * cosine, length * sine]
+    normals = normals[:size]
+    norm = sum((x * x for x in normals), flint.arb(0)).sqrt()
+    stretch = -product.log() / norm
+    return [x * stretch for x in normals]

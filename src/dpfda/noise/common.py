@@ -1,0 +1,55 @@
+"""What the laws share: guards against rounding, and how fine their lattices are."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+import numpy as np
+from opendp.mod import enable_features
+
+from ..errors import ParameterError
+
+enable_features("contrib")
+
+#: A sensitivity is computed in floating point from public numbers; this covers its rounding.
+GUARD = 1 + 2.0**-40
+#: Bits between a scale and its lattice step, and the largest settled integer.
+RESOLUTION, RANGE = 40, 2**60
+#: A statistic as a float is off by at most 2^-52 of its size, a difference of two by 2^-51.
+FLOATS = 50
+
+
+def upwards(value: Fraction) -> float:
+    """The smallest convenient float that is not below `value`."""
+    number = float(value)
+    return number if Fraction(number) >= value else math.nextafter(number, math.inf)
+
+
+def resolution(scales: np.ndarray, filter: np.ndarray, extent: np.ndarray) -> tuple[int, float]:
+    """Bits between scales and lattice steps, and the largest statistic in units of its scale."""
+    with np.errstate(all="ignore"):
+        fill = float((filter * extent / scales).max(initial=0.0))
+    if not scales.size or not 0 < fill < 2.0**52 or not 0 < float(scales.max()) < math.inf:
+        raise ParameterError(
+            "noise scales must be positive, finite and comparable with the bound",
+            f"{scales.size} of them, at a ratio of {fill:.1e}",
+            "Check the method's parameters, n, epsilon and the bound.",
+        )
+    return min(RESOLUTION, math.floor(math.log2(RANGE / max(fill, 1.0)))), fill
+
+
+def check_coarse(bits: int, slack: float, real: float, size: int, epsilon: Fraction) -> None:
+    """Refuse noise that is not much coarser than its lattice: rounding would dominate the sensitivity."""
+    if bits < 8 or not slack <= 2.0**-8 * real < math.inf:
+        raise ParameterError(
+            "the noise must be coarser than the lattice it is drawn on",
+            f"{size} coordinates at epsilon {float(epsilon):g}",
+            "n times epsilon is out of range; use fewer components or a larger epsilon.",
+        )
+
+
+def settled(values: list[Fraction], steps: np.ndarray) -> list[int]:
+    """Each value rounded to its own lattice; clamped, so that the sum with noise stays in range."""
+    rounded = (round(x / Fraction(step)) for x, step in zip(values, steps.tolist(), strict=True))
+    return [max(-RANGE, min(RANGE, k)) for k in rounded]

@@ -1,0 +1,87 @@
+"""Independent discrete Laplace noise, drawn exactly by OpenDP."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Any, ClassVar
+
+import numpy as np
+from opendp.domains import atom_domain, vector_domain
+from opendp.measurements import make_laplace
+from opendp.metrics import l1_distance
+
+from ..errors import ParameterError
+from ..protocol import Reach
+from .common import FLOATS, GUARD, check_coarse, resolution, settled, upwards
+from .studies import laplace
+
+
+@dataclass(frozen=True)
+class Laplace:
+    """Independent discrete Laplace noise on lattices whose steps follow the scales.
+
+    In lattice units all coordinates share one scale, `sensitivity / epsilon` rounded up, and
+    `sensitivity` counts everything a neighbour can do, rounding included (derivations: lattice of the noise).
+    """
+
+    epsilon: Fraction
+    steps: np.ndarray
+    sensitivity: int
+    delta: Fraction = Fraction(0)
+    words: ClassVar[str] = "independent discrete Laplace noise"
+
+    @classmethod
+    def calibrated(
+        cls, epsilon: Fraction, scales: np.ndarray, filter: np.ndarray, reach: Reach, extent: np.ndarray
+    ) -> Laplace:
+        """The law with (very nearly) these scales that hides `filter * h` for every `h` in reach.
+
+        All arrays cover the noised coordinates only. Beyond the supremum the sensitivity counts one
+        unit per coordinate for rounding, and what floats can add to a loss computed from them, so
+        that an audit of float statistics stays below epsilon too.
+        """
+        bits, fill = resolution(scales, filter, extent)
+        steps = scales * 2.0**-bits
+        real = reach.support(filter / steps) * GUARD
+        slack = steps.size * (1 + math.ceil(fill * 2.0 ** (bits - FLOATS))) + 1
+        check_coarse(bits, slack, real, steps.size, epsilon)
+        return cls(epsilon, steps, math.floor(real) + slack)
+
+    @cached_property
+    def _scale(self) -> float:
+        return upwards(Fraction(self.sensitivity) / self.epsilon)
+
+    @cached_property
+    def scales(self) -> np.ndarray:
+        return self._scale * self.steps
+
+    @property
+    def variance(self) -> np.ndarray:
+        return 2 * self.scales**2
+
+    def loss(self, h: np.ndarray) -> float:
+        return float((np.abs(h) / self.scales).sum())
+
+    def settle(self, values: Sequence[Fraction]) -> list[int]:
+        self._mechanism()  # certified before any charge, or not at all
+        return settled(list(values), self.steps)
+
+    def real(self, settled: Sequence[int]) -> np.ndarray:
+        return np.array([float(k) for k in settled]) * self.steps
+
+    def _mechanism(self) -> Any:
+        """OpenDP's sampler, with OpenDP's own word that it costs no more than epsilon."""
+        mechanism = make_laplace(vector_domain(atom_domain(T="i64")), l1_distance(T="i64"), scale=self._scale)
+        if mechanism.map(self.sensitivity) > upwards(self.epsilon):
+            raise ParameterError("the sampler must certify epsilon", float(self.epsilon), "Use a rounder epsilon.")
+        return mechanism
+
+    def draw(self, settled: Sequence[int]) -> np.ndarray:
+        return self.real(self._mechanism()(list(settled)))
+
+    def simulate(self, size: int, rng: np.random.Generator) -> np.ndarray:
+        return laplace((size, self.steps.size), rng) * self.scales

@@ -1,0 +1,121 @@
+"""One release per public group, from records that belong to one group each.
+
+Groups share no record, so a neighbour touches one of them and the charge is the largest of their
+budgets (derivations: groups).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import TYPE_CHECKING, Self
+
+from .. import codec, words
+from .. import release as exits
+from ..codec import Fact
+from ..errors import FileError, ParameterError, PlanMismatch
+from ..labels import as_groups
+from ..plan import VERSION, Plan
+from ..protocol import Summary
+
+if TYPE_CHECKING:
+    from ..ledger import Ledger
+    from ..release import GroupRelease
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class GroupPlan(Fact):
+    """A plan for each public group, under one charge.
+
+    >>> import dpfda as dp
+    >>> plans = [dp.DensityPlan(n=n, epsilon=1.0, domain=[(0, 110)]) for n in (500, 800)]
+    >>> dp.GroupPlan(("north", "south"), plans).epsilon
+    Fraction(1, 1)
+    """
+
+    groups: tuple[str, ...]
+    plans: tuple[Plan, ...]
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "groups", as_groups(self.groups))
+        object.__setattr__(self, "plans", tuple(self.plans))
+        if len(self.plans) != len(self.groups) or not all(isinstance(plan, Plan) for plan in self.plans):
+            raise ParameterError("groups and plans must come in pairs", f"{len(self.plans)} plans", "Give one each.")
+        if len({(type(plan), plan.problem.key, plan.neighbors) for plan in self.plans}) > 1:  # type: ignore[attr-defined]
+            raise ParameterError(
+                "groups must share what their plans make of a record",
+                "different domains, grids, bounds or neighbours",
+                "Only n, epsilon and the method may differ.",
+            )
+
+    def __getitem__(self, group: str) -> Plan:
+        return self.plans[self.groups.index(group)]
+
+    @property
+    def neighbors(self) -> str:
+        return self.plans[0].neighbors  # type: ignore[attr-defined,no-any-return]
+
+    @property
+    def epsilon(self) -> Fraction:
+        """What all groups together cost: the largest budget of any of them."""
+        return max(plan.epsilon for plan in self.plans)
+
+    @property
+    def delta(self) -> Fraction:
+        return max(plan.delta for plan in self.plans)
+
+    @cached_property
+    def digest(self) -> str:
+        """SHA-256 of the plan's public content: what the ledger records."""
+        return codec.digest(codec.plain(self))
+
+    def to_json(self) -> str:
+        """All plans as text, with a version and a checksum."""
+        return codec.seal("plan", VERSION, {"plan": codec.plain(self)})
+
+    @classmethod
+    def from_json(cls, text: str) -> Self:
+        """The plan that :meth:`to_json` wrote; edited or damaged text is refused."""
+        plan = codec.revive(codec.unseal(text, "plan", VERSION).get("plan"))
+        if not isinstance(plan, cls):
+            raise FileError(f"The file holds no {cls.__name__}.")
+        return plan
+
+    @property
+    def composition(self) -> str:
+        """What the groups cost together, in words."""
+        budget, names = f"{float(self.epsilon):g}", f"{len(self.groups)} public groups ({', '.join(self.groups)})"
+        records = f"{self.plans[0].vocabulary.record}s"
+        if self.plans[0].problem.adds:
+            return (
+                f"There are {names}. A record that is added or removed changes the release of its own group only, so "
+                f"all of them together cost epsilon {budget} (parallel composition). A record that moves from one "
+                f"group to another is one removed and one added: that is protected at twice {budget}."
+            )
+        return (
+            f"There are {names}. Which group a record belongs to, and how many {records} each group has, is public and "
+            f"fixed: a record that is replaced stays in its group and changes the release of that group only. So all "
+            f"releases together cost epsilon {budget} (parallel composition), not the sum. Whether somebody belongs "
+            f"to a group is not protected; neighbors='add-remove' protects that as well."
+        )
+
+    def release(
+        self, summaries: Mapping[str, Summary], ledger: Ledger | str | None = None, query: str = ""
+    ) -> GroupRelease:
+        """Check, charge once, draw, seal: one release per group."""
+        if set(summaries) != set(self.groups):
+            raise PlanMismatch("There must be one summary per group of the plan.")
+        book = exits.open_ledger(ledger)
+        exits.check_budget(book, self)
+        plans = dict(zip(self.groups, self.plans, strict=True))
+        released = exits.execute_all(self, plans, summaries, book, query or self.plans[0].query)
+        return exits.GroupRelease(plan=self, releases=released)
+
+    def __repr__(self) -> str:
+        rows = [f"GroupPlan {self.digest[:12]}: {len(self.groups)} groups, epsilon {float(self.epsilon):g} together"]
+        for name, plan in zip(self.groups, self.plans, strict=True):
+            count = f"n {'about ' if plan.problem.adds else ''}{plan.n:,}"
+            rows.append(f"  {name}: {count}, {plan.chosen!r}, expected risk {words.number(plan.expected_risk)}")
+        return "\n".join(rows)

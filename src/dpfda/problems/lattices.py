@@ -1,0 +1,22 @@
+"""Which problems can be seen on a lattice, and how."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..errors import ParameterError
+from .density import DensityProblem
+from .lattice_density import LatticeDensity
+from .lattice_mean import LatticeMean
+from .mean import MeanProblem
+
+
+def on_lattice(problem: Any, lattice: int, order: int) -> Any:
+    """The same target at lattice points, joined by Bernstein polynomials."""
+    if isinstance(problem, MeanProblem):
+        return LatticeMean.of(problem, lattice, order)
+    if isinstance(problem, DensityProblem):
+        return LatticeDensity.of(problem, lattice, order)
+    raise ParameterError(
+        "Bernstein polynomials are for means and densities", type(problem).__name__, "Choose another method."
+    )

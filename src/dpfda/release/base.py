@@ -1,0 +1,201 @@
+"""A released curve or surface: public numbers, sealed with their plan."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from .. import codec, plots, words
+from ..errors import ParameterError
+from ..files import write_whole
+from ..grid import interpolated
+from ..postprocess import Band, band_half_width, shrink
+
+VERSION = 1
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class Release:
+    """A released curve or surface: call it, plot it, save it, read its statement.
+
+    >>> import numpy as np, dpfda as dp
+    >>> curves = np.sin(np.linspace(0, 6, 40)) * np.ones((500, 1))
+    >>> release = dp.mean(curves, epsilon=1.0, bound=dp.L2Ball(1.0))
+    >>> release([0.25, 0.5]).shape
+    (2,)
+    """
+
+    plan: Any
+    coefficients: np.ndarray
+    raw: np.ndarray
+    query: str = "mean"
+    created: str = ""
+    study: str | None = None
+    entry: int | None = None
+    seal: str | None = None
+    steps: tuple[str, ...] = ()
+    order: int = 0
+
+    # -- the curve or surface -------------------------------------------------------------
+
+    @property
+    def dimension(self) -> int:
+        return len(self.grid.axes)
+
+    def __call__(self, t: ArrayLike) -> np.ndarray:
+        """The value (or derivative) at any points of the domain; a number at a single point."""
+        values = self.plan.basis.evaluate(t, self.order) @ self.coefficients + self._offset(t)
+        return values[0] if np.ndim(t) == (0 if self.dimension == 1 else 1) else values
+
+    @property
+    def grid(self) -> Any:
+        return self.plan.grid
+
+    @property
+    def values(self) -> np.ndarray:
+        """The curve at the grid points; a surface in the grid's shape."""
+        if self.order:
+            return self(self.grid.points)
+        return (self.plan.basis.synthesize(self.coefficients) + self.plan.problem.offset).reshape(self.grid.shape)
+
+    def derivative(self) -> Self:
+        """The derivative of the curve, with bands of its own."""
+        if self.order or self.dimension > 1:
+            raise ParameterError(
+                "only the first derivative of a curve is released", "another one", "Difference it on the grid."
+            )
+        return replace(self, order=1)
+
+    def _offset(self, t: ArrayLike) -> np.ndarray:
+        offset, points = self.plan.problem.offset, self.plan.basis._points(t)
+        if not offset.any():
+            return np.zeros(len(points))
+        return interpolated(self.grid, np.gradient(offset, self.grid.points) if self.order else offset, points)
+
+    def band(self, level: float = 0.95, t: ArrayLike | None = None) -> Band:
+        """Simultaneous noise band around the raw curve, by simulation of the public noise.
+
+        With probability `level` the filtered estimate from the clipped data lies inside, everywhere.
+        """
+        basis = self.plan.basis
+        points = self.grid.points if t is None else basis._points(t)
+        width = band_half_width(self.plan.stage, level, points, self.plan.problem.typical(self.raw), self.order)
+        middle = basis.evaluate(points, self.order) @ self.raw if t is not None or self.order else None
+        middle = (basis.synthesize(self.raw) if middle is None else middle) + self._offset(points)
+        return Band(points, middle - width, middle + width, level)
+
+    def shrink(self, method: str = "bayes") -> Self:
+        """A copy shrunk towards the public centre with the known noise law; `raw` keeps what was drawn."""
+        return shrink(self, method)
+
+    # -- words and pictures ---------------------------------------------------------------
+
+    @property
+    def statement(self) -> str:
+        """What was protected, in words for a review board."""
+        return words.statement(self)
+
+    def plot(self, ax: Any = None, level: float = 0.95, kind: str = "map") -> Any:
+        """On matplotlib axes: a curve with its noise band; a surface as a heat map or (`kind` "surface") in space."""
+        title = f"{self.title.capitalize()}, {words.guarantee(self.plan)}"
+        if self.dimension > 1:
+            return self._plot_surface(ax, title, kind)
+        t = plots.fine(self.grid)
+        label = "; ".join([f"private {'derivative' if self.order else self.query}", *self.steps])
+        return plots.curve(self.grid, self(t), self.band(level, t), ax=ax, title=title, label=label)
+
+    def _plot_surface(self, ax: Any, title: str, kind: str) -> Any:
+        if self.dimension > 2:
+            raise ParameterError("pictures have at most two dimensions", f"{self.dimension}", "Plot a part of it.")
+        return plots.surface(self.grid, self.values, ax=ax, title=title, kind=kind)
+
+    @property
+    def title(self) -> str:
+        """What this is, in words."""
+        noun = self.plan.vocabulary.noun
+        return f"{'derivative of the ' if self.order else ''}{self.query} {noun}".replace(f"{noun} {noun}", noun)
+
+    def __repr__(self) -> str:
+        where = " x ".join(f"[{axis.span[0]:g}, {axis.span[1]:g}]" for axis in self.grid.axes)
+        delta = f", delta {float(self.plan.delta):g}" if self.plan.delta else ""
+        return (
+            f"{type(self).__name__}({self.title} on {where}, epsilon {float(self.plan.epsilon):g}{delta}, "
+            f"plan {self.plan.digest[:12]})"
+        )
+
+    def _repr_html_(self) -> str:
+        return plots.inline(self.plot) + self.plan._repr_html_()
+
+    # -- files ----------------------------------------------------------------------------
+
+    def to_json(self) -> str:
+        """Everything public about the release, with a version and a checksum."""
+        return codec.seal("release", VERSION, self.body())
+
+    def body(self) -> dict[str, Any]:
+        """The content of a saved release, as plain data."""
+        return {
+            "plan": codec.plain(self.plan),
+            "chosen": codec.plain(self.plan.chosen),
+            "scales": self.plan.scales.tolist(),
+            "coefficients": self.coefficients.tolist(),
+            "raw": self.raw.tolist(),
+            "values": self.values.ravel().tolist(),
+            "query": self.query,
+            "created": self.created,
+            "study": self.study,
+            "entry": self.entry,
+            "seal": self.seal,
+            "steps": list(self.steps),
+            "order": self.order,
+            "statement": self.statement,
+        }
+
+    def save(self, path: str | os.PathLike[str]) -> Path:
+        """Write JSON with a version and a checksum; the file is whole or absent."""
+        return write_whole(path, self.to_json())
+
+    def _columns(self, level: float) -> dict[str, np.ndarray]:
+        band = self.band(level)
+        points = self.grid.points.reshape(self.grid.size, -1)
+        axes = {axis.name: points[:, a] for a, axis in enumerate(self.grid.axes)}
+        return {**axes, "value": self.values.ravel(), "lower": band.lower, "upper": band.upper}
+
+    def to_csv(self, path: str | os.PathLike[str] | None = None, level: float = 0.95) -> str:
+        """Grid, value and band as CSV text, and into a file if a path is given."""
+        columns = self._columns(level)
+        lines = [",".join(plain_cell(name) for name in columns)]
+        rows = zip(*(column.tolist() for column in columns.values()), strict=True)
+        text = "\n".join(lines + [",".join(map(repr, row)) for row in rows]) + "\n"
+        if path is not None:
+            write_whole(path, text)
+        return text
+
+    def to_dataframe(self, level: float = 0.95) -> Any:
+        """Grid, value and band as a pandas data frame."""
+        import pandas
+
+        return pandas.DataFrame(self._columns(level))
+
+    def to_fdatagrid(self) -> Any:
+        """The curve or surface as a scikit-fda FDataGrid."""
+        import skfda
+
+        return skfda.FDataGrid(
+            self.values[None],
+            [axis.points for axis in self.grid.axes],
+            domain_range=[axis.span for axis in self.grid.axes],
+            argument_names=[axis.name for axis in self.grid.axes],
+            sample_names=[self.query],
+        )
+
+
+def plain_cell(text: str) -> str:
+    """A name that no spreadsheet will run as a formula."""
+    safe = text.replace('"', "'").replace("\n", " ").replace(",", " ")
+    return f"'{safe}" if safe[:1] in "=+-@\t" else safe

@@ -1,0 +1,132 @@
+"""One release per public group, and the difference of two of them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from .. import codec, plots, words
+from ..errors import ParameterError, shown
+from ..files import write_whole
+from ..postprocess import Band, band_of
+from .base import VERSION, Release, plain_cell
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class GroupRelease(Mapping[str, Any]):
+    """Releases by the name of their group: a mapping, with one charge and one statement for all.
+
+    >>> import numpy as np, dpfda as dp
+    >>> rng = np.random.default_rng(0)
+    >>> ages, sex = rng.gamma(9.0, 8.0, 2000).clip(0, 110), np.where(rng.random(2000) < 0.5, "f", "m")
+    >>> both = dp.density(ages, by=sex, epsilon=1.0, domain=[(0, 110)])
+    >>> sorted(both), both.difference("f", "m").band(0.95).level
+    (['f', 'm'], 0.95)
+    """
+
+    plan: Any
+    releases: dict[str, Release]
+
+    def __getitem__(self, group: str) -> Any:
+        if group not in self.releases:
+            raise ParameterError(
+                f"a group must be one of {', '.join(self.releases)}", shown(group), "Check the spelling."
+            )
+        return self.releases[group]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.releases)
+
+    def __len__(self) -> int:
+        return len(self.releases)
+
+    def difference(self, first: str, second: str) -> Difference:
+        """What the first group has more than the second, with a noise band."""
+        return Difference(first, second, self[first], self[second])
+
+    def band(self, group: str, level: float = 0.95) -> Band:
+        """The simultaneous noise band of one group."""
+        return self[group].band(level)
+
+    @property
+    def statement(self) -> str:
+        """What was protected in all groups together, and how each was made."""
+        return words.group_statement(self)
+
+    def plot(self, ax: Any = None) -> Any:
+        """All curves on one picture (one dimension), or the surfaces side by side."""
+        parts = list(self.releases.values())
+        title = f"{parts[0].title.capitalize()} by group, {words.guarantee(self.plan)}"
+        if parts[0].dimension == 1:
+            curves = {name: part.values for name, part in self.releases.items()}
+            return plots.overlay(parts[0].grid, curves, ax, title)
+        if parts[0].dimension > 2:
+            raise ParameterError("pictures have at most two dimensions", "three", "Plot one group at a time.")
+        return plots.panels(parts, title, names=list(self.releases))
+
+    def __repr__(self) -> str:
+        return f"GroupRelease({', '.join(self.releases)}; epsilon {float(self.plan.epsilon):g} together)"
+
+    def to_json(self) -> str:
+        """Everything public about all releases, with a version and a checksum."""
+        bodies = {name: release.body() for name, release in self.releases.items()}
+        return codec.seal("releases", VERSION, {"plan": codec.plain(self.plan), "releases": bodies})
+
+    def save(self, path: str | os.PathLike[str]) -> Path:
+        """Write JSON with a version and a checksum; the file is whole or absent."""
+        return write_whole(path, self.to_json())
+
+    def to_csv(self, path: str | os.PathLike[str] | None = None, level: float = 0.95) -> str:
+        """Group, grid, value and band as CSV text, and into a file if a path is given."""
+        lines: list[str] = []
+        for name, release in self.releases.items():
+            head, *rows = release.to_csv(level=level).splitlines()
+            lines += [] if lines else [f"group,{head}"]
+            lines += [f"{plain_cell(name)},{row}" for row in rows]
+        text = "\n".join(lines) + "\n"
+        if path is not None:
+            write_whole(path, text)
+        return text
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Difference:
+    """Two independent releases on one grid, one minus the other."""
+
+    first: str
+    second: str
+    left: Release
+    right: Release
+
+    @property
+    def grid(self) -> Any:
+        return self.left.grid
+
+    @property
+    def values(self) -> np.ndarray:
+        """The difference on the grid, of the releases as they are shown."""
+        return self.left.values - self.right.values
+
+    def band(self, level: float = 0.95) -> Band:
+        """Simultaneous noise band around the raw difference: with probability `level` both noises stay inside."""
+        terms = [(part.plan.stage, part.plan.problem.typical(part.raw)) for part in (self.left, self.right)]
+        width = band_of(terms, level, self.grid.points)
+        raw = [part.plan.basis.synthesize(part.raw) + part.plan.problem.offset for part in (self.left, self.right)]
+        return Band(self.grid.points, raw[0] - raw[1] - width, raw[0] - raw[1] + width, level)
+
+    def plot(self, ax: Any = None, level: float = 0.95) -> Any:
+        """The difference with its band; a heat map over two dimensions."""
+        title = f"{self.first} minus {self.second}, {words.guarantee(self.left.plan)}"
+        if self.left.dimension > 1:
+            return plots.surface(self.grid, self.values, ax=ax, title=title)
+        ax = plots.curve(self.grid, self.values, self.band(level), ax=ax, title=title, label="private difference")
+        ax.axhline(0.0, color="#888888", linewidth=0.8)
+        return ax
+
+    def __repr__(self) -> str:
+        return f"Difference({self.first} minus {self.second})"
