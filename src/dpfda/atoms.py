@@ -21,8 +21,12 @@ from .reach import BoxReach
 
 #: Up to this many atoms every pair is compared.
 EXACT = 4096
-#: Blocks that stand for the atoms of a larger grid, in the absolute and in the Euclidean norm.
-BLOCKS, ROUND_BLOCKS = 4096, 16384
+#: A certified bound this close to a distance that is attained is not worth refining.
+TIGHT = 1.01
+#: Blocks that are compared with every single atom, and how often the worst of them are halved.
+HUBS, HUB_ROUNDS = 128, 4
+#: What cancellation can leave in a squared distance, as a share of the squared lengths.
+CANCELLED = 1e-12
 #: How far a bound may lie above a distance that is attained.
 WIDEST_GAP = 1.4
 #: Atoms that stand for all of them while parameters are being chosen.
@@ -64,59 +68,124 @@ class Atoms:
             low, high = corners.min(axis=0), corners.max(axis=0)
         return self.height * (high - low)
 
-    def blocks(self, most: int) -> Blocks:
-        """At most `most` blocks of neighbouring atoms, each with one atom in its middle."""
+    def counts(self, most: int) -> tuple[int, ...]:
+        """How many blocks along each axis, at most `most` altogether."""
         counts = list(self.shape)
         while np.prod(counts) > most:
             counts[int(np.argmax(counts))] = (max(counts) + 1) // 2
-        return Blocks(self, tuple(counts))
+        return tuple(counts)
+
+    def edges(self, most: int) -> list[np.ndarray]:
+        """Where blocks begin and end along each axis."""
+        return [np.linspace(0, s, c + 1).astype(int) for s, c in zip(self.shape, self.counts(most), strict=True)]
+
+    def blocks(self, most: int) -> Blocks:
+        """At most `most` blocks of neighbouring atoms that together hold all of them."""
+        edges = self.edges(most)
+        low = np.stack(np.meshgrid(*(e[:-1] for e in edges), indexing="ij"), axis=-1)
+        high = np.stack(np.meshgrid(*(e[1:] for e in edges), indexing="ij"), axis=-1)
+        return Blocks(self, low.reshape(-1, len(edges)), high.reshape(-1, len(edges)))
+
+    def euclidean_strays(self, most: int, weights: np.ndarray) -> np.ndarray:
+        """How far any atom of each block lies from its middle, in the weighted Euclidean norm.
+
+        ``|f(g) - f(m)|^2 = k(g, g) + k(m, m) - 2 k(g, m)`` with a kernel that is a product over the axes before
+        it is summed over frequencies: all atoms at once, axis by axis.
+        """
+        energy = np.zeros(tuple(line.shape[1] for line in self.lines))
+        energy[tuple(self.index.T)] = (self.height * weights) ** 2
+        edges = self.edges(most)
+        middles = [
+            np.repeat(line[(e[:-1] + e[1:]) // 2], np.diff(e), axis=0)
+            for line, e in zip(self.lines, edges, strict=True)
+        ]
+        own = self._everywhere(energy, [line**2 for line in self.lines])
+        middle = self._everywhere(energy, [other**2 for other in middles])
+        cross = self._everywhere(energy, [a * b for a, b in zip(self.lines, middles, strict=True)])
+        squares = own + middle - 2 * cross + CANCELLED * float(own.max())
+        for a, e in enumerate(edges):
+            squares = np.maximum.reduceat(squares, e[:-1], axis=a)
+        return np.sqrt(np.maximum(squares, 0.0)).ravel()
+
+    def farthest_from(self, places: np.ndarray, weights: np.ndarray) -> np.ndarray:
+        """The largest weighted Euclidean distance from each of these atoms to any atom at all."""
+        energy = np.zeros(tuple(line.shape[1] for line in self.lines))
+        energy[tuple(self.index.T)] = (self.height * weights) ** 2
+        own = self._everywhere(energy, [line**2 for line in self.lines])
+        most = CANCELLED * float(own.max())
+        farthest = np.zeros(len(places))
+        for i, place in enumerate(places):
+            seen = [line * line[x] for line, x in zip(self.lines, place, strict=True)]
+            squares = own + float(own[tuple(place)]) - 2 * self._everywhere(energy, seen)
+            farthest[i] = np.sqrt(float(squares.max()) + most)
+        return farthest
+
+    @staticmethod
+    def _everywhere(energy: np.ndarray, lines: list[np.ndarray]) -> np.ndarray:
+        """Sum over all frequencies at all atoms; each pass moves one axis to the end."""
+        for line in lines:
+            energy = np.tensordot(energy, line, axes=(0, 1))
+        return energy
 
 
 @dataclass(frozen=True, eq=False)
 class Blocks:
-    """Atoms in blocks: one representative each, and how far the others stray from it."""
+    """Boxes of atoms, from `low` to before `high` along each axis: the middle one stands for all of a box."""
 
     atoms: Atoms
-    counts: tuple[int, ...]
-
-    @cached_property
-    def _edges(self) -> list[np.ndarray]:
-        return [
-            np.linspace(0, size, count + 1).astype(int)
-            for size, count in zip(self.atoms.shape, self.counts, strict=True)
-        ]
-
-    @cached_property
-    def _middles(self) -> list[np.ndarray]:
-        return [(edges[:-1] + edges[1:]) // 2 for edges in self._edges]
+    low: np.ndarray
+    high: np.ndarray
 
     @property
     def alone(self) -> bool:
-        return self.counts == self.atoms.shape
+        return bool((self.high - self.low == 1).all())
+
+    @property
+    def middle(self) -> np.ndarray:
+        return (self.low + self.high) // 2
 
     def features(self) -> np.ndarray:
-        """One row per representative."""
-        return self._tensor([line[p] for line, p in zip(self.atoms.lines, self._middles, strict=True)])
+        """One row per block: the features of its middle."""
+        return self._product([line[self.middle[:, a]] for a, line in enumerate(self.atoms.lines)])
 
     def strays(self) -> np.ndarray:
-        """How far any atom of a block can be from its representative, coordinate by coordinate."""
+        """How far any atom of a block can be from its middle, coordinate by coordinate."""
         apart, sizes = [], []
-        for line, edges, middles in zip(self.atoms.lines, self._edges, self._middles, strict=True):
-            middle = line[middles]
-            widest = int(np.diff(edges).max())
-            # Blocks differ by one atom in length; the last atom again does no harm to a maximum.
-            members = np.minimum(edges[:-1, None] + np.arange(widest), edges[1:, None] - 1)
-            apart.append(np.abs(line[members] - middle[:, None]).max(axis=1))
-            sizes.append(np.abs(line[members]).max(axis=1))
-        total = np.zeros((int(np.prod(self.counts)), len(self.atoms.index)))
+        for a, line in enumerate(self.atoms.lines):
+            sides, which = np.unique(np.stack([self.low[:, a], self.high[:, a]]), axis=1, return_inverse=True)
+            # Sides differ in length; the last atom again does no harm to a maximum.
+            members = np.minimum(sides[0][:, None] + np.arange((sides[1] - sides[0]).max()), sides[1][:, None] - 1)
+            middle = line[(sides[0] + sides[1]) // 2]
+            apart.append(np.abs(line[members] - middle[:, None]).max(axis=1)[which])
+            sizes.append(np.abs(line[members]).max(axis=1)[which])
+        total = np.zeros((len(self.low), len(self.atoms.index)))
         for a in range(len(apart)):  # |xy - uv| <= |x - u| |y| + |u| |y - v|, for any number of factors
-            total += self._tensor([apart[b] if b == a else sizes[b] for b in range(len(apart))])
+            total += self._product([apart[b] if b == a else sizes[b] for b in range(len(apart))])
         return total
 
-    def _tensor(self, lines: list[np.ndarray]) -> np.ndarray:
-        values = np.full((1, len(self.atoms.index)), self.atoms.height)
+    def taken(self, which: np.ndarray) -> Blocks:
+        return Blocks(self.atoms, self.low[which], self.high[which])
+
+    def joined(self, other: Blocks) -> Blocks:
+        return Blocks(self.atoms, np.vstack([self.low, other.low]), np.vstack([self.high, other.high]))
+
+    def split(self, kept: np.ndarray) -> tuple[Blocks, np.ndarray]:
+        """The blocks `kept`, each halved along every axis where it can be, and which one each part comes from."""
+        low, high = self.low[kept], self.high[kept]
+        parents = np.arange(len(low))
+        for a in range(low.shape[1]):
+            half = (low[:, a] + high[:, a] + 1) // 2
+            left, right = high.copy(), low.copy()
+            left[:, a], right[:, a] = half, half
+            low, high = np.vstack([low, right]), np.vstack([left, high])
+            real = (high > low).all(axis=1)
+            low, high, parents = low[real], high[real], np.tile(parents, 2)[real]
+        return Blocks(self.atoms, low, high), parents
+
+    def _product(self, lines: list[np.ndarray]) -> np.ndarray:
+        values = np.full((len(self.low), len(self.atoms.index)), self.atoms.height)
         for a, line in enumerate(lines):
-            values = (values[:, None, :] * line[None, :, self.atoms.index[:, a]]).reshape(-1, len(self.atoms.index))
+            values *= line[:, self.atoms.index[:, a]]
         return values
 
 
@@ -145,22 +214,34 @@ class AtomReach:
     rest: np.ndarray
     lone: bool = False
 
-    def _vectors(self, blocks: Blocks) -> tuple[np.ndarray, np.ndarray | None]:
-        return blocks.features(), None if blocks.alone else blocks.strays()
-
     def absolute(self, weights: np.ndarray) -> Diameter:
         """``sup sum_j weights_j |h_j|``, exact or certified."""
-        first = self._measured(weights, BLOCKS, _absolute)
-        if first.gap == 1:
+        first = self._measured(weights, _absolute)
+        if first.gap <= TIGHT:
             return first
-        # Cauchy-Schwarz from the Euclidean diameter: sometimes the tighter of two sound bounds.
-        euclidean = self._measured(np.sqrt(weights), ROUND_BLOCKS, _euclidean)
-        other = float(np.sqrt(weights.sum())) * euclidean.upper
+        # Cauchy-Schwarz: sum u |h| <= sqrt(sum v) sqrt(sum u^2 h^2 / v) for any v, from a Euclidean diameter.
+        shares = self._shares(weights)
+        other = float(np.sqrt(shares.sum())) * self._measured(weights / np.sqrt(shares), _euclidean).upper
         return Diameter(max(first.attained, min(first.upper, other)), first.attained)
+
+    def _shares(self, weights: np.ndarray) -> np.ndarray:
+        """The `v` for which Cauchy-Schwarz is nearly tightest: found on some of the atoms, sound for all."""
+        x = self.outline(1024).atoms.blocks(EXACT).features()
+        best, shares, spread = np.inf, weights, np.zeros(weights.size)
+        best_shares = shares
+        for step in range(24):  # each round looks at the pair that is farthest so far
+            scaled = x * (weights / np.sqrt(shares))
+            i, k, distance = _euclidean.pair(scaled)
+            bound = float(np.sqrt(shares.sum())) * distance
+            if bound < best:
+                best, best_shares = bound, shares
+            spread = spread + ((x[i] - x[k]) ** 2 - spread) * (2 / (step + 2))
+            shares = weights * np.sqrt(spread + 1e-6 * spread.max())
+        return best_shares
 
     def euclidean(self, weights: np.ndarray) -> Diameter:
         """``sup || weights h ||_2``, exact or certified."""
-        return self._measured(weights, ROUND_BLOCKS, _euclidean)
+        return self._measured(weights, _euclidean)
 
     def _certified(self, diameter: Diameter) -> float:
         """The bound, if it is close enough to what two atoms were seen to differ by."""
@@ -172,22 +253,72 @@ class AtomReach:
             )
         return diameter.upper
 
-    def _measured(self, weights: np.ndarray, most: int, measure: _Measure) -> Diameter:
-        blocks = self.atoms.blocks(EXACT if self.atoms.size <= EXACT else _affordable(most, weights.size))
-        features, strays = self._vectors(blocks)
-        loose = None if strays is None else measure.lengths(strays * weights)
+    def _measured(self, weights: np.ndarray, measure: _Measure) -> Diameter:
+        """Compare blocks; where a pair might still be the farthest, halve its blocks and compare again."""
+        most = measure.affordable(weights.size)
+        blocks = self.atoms.blocks(EXACT if self.atoms.size <= EXACT else most)
+        attained = 0.0 if blocks.alone else self.outline()._measured(weights, measure).attained / self.factor
+        if measure is _euclidean and not blocks.alone and not self.lone:
+            return self._hubs(blocks, self.atoms.euclidean_strays(most, weights), weights, attained)
+        limit: np.ndarray | float = np.inf
+        while True:
+            x = blocks.features() * weights
+            loose = np.zeros(len(x)) if blocks.alone else measure.lengths(blocks.strays() * weights)
+            upper, seen = self._farthest(x, loose, weights, measure)
+            upper, attained = np.minimum(upper, limit), max(attained, seen)
+            if blocks.alone and self.atoms.size <= EXACT:
+                return Diameter(attained * self.factor, attained * self.factor)
+            open_blocks = upper > TIGHT * attained
+            if not open_blocks.any():
+                return Diameter(TIGHT * attained * self.factor, attained * self.factor)
+            finer, parents = blocks.split(open_blocks)
+            if len(finer.low) > most:
+                return Diameter(float(upper.max()) * self.factor, attained * self.factor)
+            blocks, limit = finer, upper[open_blocks][parents]  # parts stay within what the whole allowed
+
+    def _hubs(self, blocks: Blocks, loose: np.ndarray, weights: np.ndarray, attained: float) -> Diameter:
+        """Long vectors (corners, where cosines peak) are far from everything: they are compared with every atom.
+
+        Best first: the hub that could reach farthest is halved, until that hardly matters any more.
+        """
+        x = blocks.features() * weights
+        order = np.argsort(-_euclidean.lengths(x))
+        hubs, others = blocks.taken(order[:HUBS]), order[HUBS:]
+        upper, seen = np.zeros(1), 0.0
+        if others.size:
+            upper, seen = self._farthest(x[others], loose[others], weights, _euclidean)
+        reach, far = self._hub_reach(hubs, loose[order[:HUBS]], weights)
+        attained = max(attained, seen, far)
+        for _ in range(HUB_ROUNDS):
+            if reach.max() <= max(TIGHT * attained, float(upper.max())):
+                break
+            chosen = np.zeros(len(reach), dtype=bool)
+            chosen[np.argsort(-reach)[: HUBS // 4]] = True
+            finer, parents = hubs.split(chosen)
+            own, far = self._hub_reach(finer, _euclidean.lengths(finer.strays() * weights), weights)
+            attained = max(attained, far)
+            reach = np.concatenate([reach[~chosen], np.minimum(own, reach[chosen][parents])])
+            hubs = hubs.taken(~chosen).joined(finer)
+        reached = max(float(upper.max()), float(reach.max()), attained)
+        return Diameter(reached * self.factor, attained * self.factor)
+
+    def _hub_reach(self, hubs: Blocks, loose: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, float]:
+        """How far an atom of each hub can be from any atom, and the farthest that a middle really is."""
+        far = self.atoms.farthest_from(hubs.middle, weights)
+        far = np.maximum(far, _euclidean.lengths(hubs.features() * weights - self.rest * weights))
+        return far + loose, float(far.max())
+
+    def _farthest(
+        self, x: np.ndarray, loose: np.ndarray, weights: np.ndarray, measure: _Measure
+    ) -> tuple[np.ndarray, float]:
+        """For each block how far one of its atoms can be from any other, and a distance that two really have."""
+        rest = self.rest * weights
         if self.lone:  # adding a record moves the statistic by its own features
-            lengths = measure.lengths(features * weights)
-            attained = max(lengths.max(), measure.lengths(self.rest[None] * weights)[0])
-            upper = max(attained, (lengths if loose is None else lengths + loose).max())
-        else:
-            upper, attained = measure.diameter(features * weights, loose)
-            apart = measure.lengths((features - self.rest) * weights)
-            attained = max(attained, apart.max())
-            upper = max(upper, (apart if loose is None else apart + loose).max())
-        if loose is not None:  # corners, where cosines peak, are worth a look of their own
-            attained = max(float(attained), self.outline()._measured(weights, most, measure).attained / self.factor)
-        return Diameter(float(upper) * self.factor, float(attained) * self.factor)
+            lengths, alone = measure.lengths(x), float(measure.lengths(rest[None])[0])
+            return np.maximum(lengths + loose, alone), max(float(lengths.max()), alone)
+        upper, attained = measure.farthest(x, loose)
+        apart = measure.lengths(x - rest)
+        return np.maximum(upper, apart + loose), max(attained, float(apart.max()))
 
     # -- what methods ask -----------------------------------------------------------------
 
@@ -232,41 +363,45 @@ class AtomReach:
     def scaled(self, factor: float) -> Reach:
         return AtomReach(self.atoms, self.factor * factor, self.rest, self.lone)
 
-    def outline(self) -> AtomReach:
+    def outline(self, most: int = OUTLINE) -> AtomReach:
         """Some atoms, corners included: quick, and close enough for choosing parameters."""
-        counts = self.atoms.blocks(OUTLINE).counts
         lines = tuple(
             line[np.linspace(0, len(line) - 1, count).round().astype(int)]
-            for line, count in zip(self.atoms.lines, counts, strict=True)
+            for line, count in zip(self.atoms.lines, self.atoms.counts(most), strict=True)
         )
         return AtomReach(Atoms(lines, self.atoms.index, self.atoms.height), self.factor, self.rest, self.lone)
-
-
-def _affordable(most: int, components: int) -> int:
-    """Fewer blocks for many components: pairs times components stay within a few seconds."""
-    return int(max(1024, min(most, np.sqrt(2.0**34 / max(1, components)))))
 
 
 class _Measure:
     """A norm, row by row, and the largest distance between rows."""
 
-    def __init__(self, order: int, rows: int):
-        self.order, self.rows = order, rows
+    def __init__(self, order: int, work: float):
+        self.order, self.work = order, work
+
+    def affordable(self, components: int) -> int:
+        """How many blocks may be compared in a few seconds."""
+        return int(np.clip(np.sqrt(self.work / max(1, components)), 1024, 16384))
 
     def lengths(self, values: np.ndarray) -> np.ndarray:
         return np.abs(values).sum(axis=1) if self.order == 1 else np.sqrt((values**2).sum(axis=1))
 
-    def diameter(self, x: np.ndarray, loose: np.ndarray | None) -> tuple[float, float]:
-        """The largest ``|x_i - x_k| + loose_i + loose_k``, and the largest ``|x_i - x_k|``."""
-        upper, attained = 0.0, 0.0
-        for start in range(0, len(x), self.rows):
-            part = slice(start, start + self.rows)
+    def farthest(self, x: np.ndarray, loose: np.ndarray) -> tuple[np.ndarray, float]:
+        """For each row the largest ``|x_i - x_k| + loose_i + loose_k``, and the largest ``|x_i - x_k|``."""
+        upper, attained = np.zeros(len(x)), 0.0
+        for start in range(0, len(x), 256):
+            part = slice(start, start + 256)
             distance = self._distances(x[part], x[start:])
             attained = max(attained, float(distance.max()))
-            if loose is not None:
-                distance += loose[part, None] + loose[None, start:]
-                upper = max(upper, float(distance.max()))
-        return (attained if loose is None else upper), attained
+            distance += loose[part, None] + loose[None, start:]
+            upper[part] = np.maximum(upper[part], distance.max(axis=1))
+            upper[start:] = np.maximum(upper[start:], distance.max(axis=0))
+        return upper, attained
+
+    def pair(self, x: np.ndarray) -> tuple[int, int, float]:
+        """Two rows that lie farthest apart, and how far."""
+        distances = self._distances(x, x)
+        i, k = np.unravel_index(int(distances.argmax()), distances.shape)
+        return int(i), int(k), float(distances[i, k])
 
     def _distances(self, a: np.ndarray, b: np.ndarray) -> np.ndarray:
         if self.order == 1:
@@ -275,4 +410,4 @@ class _Measure:
         return np.sqrt(np.maximum(squares, 0.0))
 
 
-_absolute, _euclidean = _Measure(1, 256), _Measure(2, 512)
+_absolute, _euclidean = _Measure(1, 2.0**32), _Measure(2, 2.0**37)

@@ -1,11 +1,13 @@
-"""Data we generate ourselves: the paper's four mean scenarios, and household load curves."""
+"""Data we generate ourselves: the paper's mean scenarios and density mixtures, and household load curves."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+from scipy.stats import multivariate_normal
 
 from .errors import ParameterError, shown
 from .grid import Grid
@@ -94,3 +96,55 @@ def load_curves(n: int, rng: np.random.Generator, size: int = 48) -> Sample:
     )
     curves = np.maximum(0.02, base[:, None] + morning + evening + wobble)
     return Sample(curves, curves.mean(axis=0), grid)
+
+
+@dataclass(frozen=True)
+class Points:
+    """Points and the density they were drawn from (unpacks as those two), and its domain."""
+
+    points: np.ndarray
+    density: Callable[[np.ndarray], np.ndarray]
+    domain: tuple[tuple[float, float], ...]
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter((self.points, self.density))
+
+
+def mixture(n: int, rng: np.random.Generator, dimension: int = 1) -> Points:
+    """`n` points of the paper's mixtures of two truncated normals (weights 0.6 and 0.4).
+
+    On [0, 1] about 0.3 and 0.7 with standard deviation 0.1; on [-5, 5]^2 about (-3, -3) and (3, 2)
+    with unit variances and correlation 0.5.
+
+    >>> mixture(100, np.random.default_rng(0), dimension=2).points.shape
+    (100, 2)
+    """
+    if dimension not in (1, 2):
+        raise ParameterError("the mixtures have one or two dimensions", shown(dimension), "Pass dimension=1.")
+    if dimension == 1:
+        domain, means, covariance = ((0.0, 1.0),), ((0.3,), (0.7,)), np.array([[0.01]])
+    else:
+        domain, means = ((-5.0, 5.0), (-5.0, 5.0)), ((-3.0, -3.0), (3.0, 2.0))
+        covariance = np.array([[1.0, 0.5], [0.5, 1.0]])
+    low, high = np.array(domain).T
+    laws = [multivariate_normal(mean, covariance) for mean in means]
+    inside = [_mass(law, low, high) for law in laws]
+
+    def density(points: np.ndarray) -> np.ndarray:
+        rows = np.asarray(points, dtype=float).reshape(-1, dimension)
+        return sum(w * law.pdf(rows) / m for w, law, m in zip((0.6, 0.4), laws, inside, strict=True))
+
+    which = (rng.random(n) >= 0.6).astype(int)
+    points = np.empty((n, dimension))
+    for k, mean in enumerate(means):
+        wanted = np.flatnonzero(which == k)
+        drawn = np.empty((0, dimension))
+        while len(drawn) < wanted.size:
+            more = rng.multivariate_normal(mean, covariance, 2 * wanted.size + 10)
+            drawn = np.vstack([drawn, more[((more >= low) & (more <= high)).all(axis=1)]])
+        points[wanted] = drawn[: wanted.size]
+    return Points(points[:, 0] if dimension == 1 else points, density, domain)
+
+
+def _mass(law: Any, low: np.ndarray, high: np.ndarray) -> float:
+    return float(law.cdf(high, lower_limit=low))

@@ -171,7 +171,11 @@ class Problem(Protocol):
 
     @property
     def classes(self) -> np.ndarray:
-        """One such guess per row: a class of targets over which risks are averaged, on a log scale."""
+        """One such guess per row: a class of targets over which relative errors are averaged."""
+
+    @property
+    def sizes(self) -> np.ndarray:
+        """Squared norm of each member of the class, what is public about it included."""
 
     @property
     def floor(self) -> np.ndarray:
@@ -297,9 +301,9 @@ class Stage:
         sampled = filter**2 * problem.sampling
         if problem.shrinks:
             variance = problem.finish_variance(self.variance) + sampled
-            return typical(shrunk_errors(problem.classes, filter, variance) + problem.floor)
+            return typical(shrunk_errors(problem.classes, filter, variance) + problem.floor, problem.sizes)
         bias = np.array([self.bias(guess) for guess in problem.classes]) + problem.floor
-        return typical(self.error + float((sampled * problem.basis.energies).sum()) + bias)
+        return typical(self.error + float((sampled * problem.basis.energies).sum()) + bias, problem.sizes)
 
     def bias(self, guess: np.ndarray) -> float:
         """Squared error of the filters alone: coordinates that no part carries are missed entirely."""
@@ -322,13 +326,14 @@ class Stage:
         return self.spread([part.law.variance for part in self.parts])
 
 
-def typical(risks: np.ndarray) -> float:
-    """The geometric mean: rough and smooth members of a class count alike, in relative terms.
+def typical(risks: np.ndarray, sizes: np.ndarray) -> float:
+    """The squared error of a typical member of a class: relative errors are averaged, so all sizes count alike.
 
-    >>> round(typical(np.array([0.1, 10.0])), 12)
-    1.0
+    >>> round(typical(np.array([0.01, 4.0]), np.array([1.0, 100.0])), 12)
+    0.225
     """
-    return float(np.exp(np.log(np.maximum(risks, 1e-300)).mean()))
+    relative = float(np.sqrt(risks / sizes).mean())
+    return relative**2 * float(np.exp(np.log(sizes).mean()))
 
 
 def shrunk_errors(classes: np.ndarray, filter: np.ndarray, variance: np.ndarray) -> np.ndarray:

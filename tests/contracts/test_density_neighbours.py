@@ -143,21 +143,45 @@ class TestCertifiedBound:
         assert "exact: all pairs" in repr(dp.DensityPlan(n=100, epsilon=1, domain=[(0, 1)]))
 
     def test_a_loose_bound_is_refused(self, monkeypatch):
-        monkeypatch.setattr("dpfda.atoms.BLOCKS", 16)
-        monkeypatch.setattr("dpfda.atoms.ROUND_BLOCKS", 16)
-        monkeypatch.setattr("dpfda.atoms._affordable", lambda most, components: 16)
+        monkeypatch.setattr("dpfda.atoms._Measure.affordable", lambda self, components: 16)
+        monkeypatch.setattr("dpfda.atoms.HUB_ROUNDS", 0)
         with pytest.raises(dp.ParameterError, match=r"within 1\.4"):
             dp.DensityPlan(n=100, epsilon=1, domain=[(0, 1)] * 2, cells=128, method=dp.FRL(components=60))
 
     def test_blocks_hold_what_they_say(self, rng):
         lines = (rng.normal(size=(37, 3)), rng.normal(size=(23, 4)))
         atoms = Atoms(lines, np.array(list(product(range(3), range(4)))), 2.0)
-        blocks = atoms.blocks(60)
-        middles, strays = blocks.features(), blocks.strays()
-        every = Atoms(lines, atoms.index, 2.0).blocks(10**6).features()
-        nearest = np.array([np.abs(every - m).max(axis=1) for m in middles])
-        assert (np.abs(every[:, None] - middles[None]) <= strays[None] + 1e-12).all(axis=2).any(axis=1).all()
-        assert nearest.shape == (len(middles), 37 * 23)
+        every = atoms.blocks(10**6)
+        assert every.alone
+        vectors = every.features()
+        whole = atoms.blocks(60)
+        parts, parents = whole.split(np.ones(len(whole.low), dtype=bool))
+        assert parents.max() == len(whole.low) - 1
+        for blocks in (whole, parts):
+            inside = (every.low[:, None] >= blocks.low[None]).all(axis=2) & (
+                every.low[:, None] < blocks.high[None]
+            ).all(axis=2)
+            assert (inside.sum(axis=1) == 1).all()  # every atom is in one block
+            home = inside.argmax(axis=1)
+            apart = np.abs(vectors - blocks.features()[home])
+            assert (apart <= blocks.strays()[home] + 1e-12).all()
+
+    def test_euclidean_shortcuts_are_the_plain_distances(self, rng):
+        lines = (rng.normal(size=(19, 3)), rng.normal(size=(17, 4)))
+        index = np.array(list(product(range(3), range(4))))[:9]
+        atoms, weights = Atoms(lines, index, 2.0), rng.uniform(0.1, 1, 9)
+        every, blocks = atoms.blocks(10**6), atoms.blocks(40)
+        x = every.features() * weights
+        plain = np.sqrt(((x[:, None] - x[None]) ** 2).sum(axis=2)).max(axis=1)
+        assert atoms.farthest_from(every.middle, weights) == pytest.approx(plain, rel=1e-5)
+        inside = (every.low[:, None] >= blocks.low[None]).all(axis=2) & (every.low[:, None] < blocks.high[None]).all(
+            axis=2
+        )
+        home = inside.argmax(axis=1)
+        apart = np.sqrt(((x - (blocks.features() * weights)[home]) ** 2).sum(axis=1))
+        widest = np.array([apart[home == b].max() for b in range(len(blocks.low))])
+        assert atoms.euclidean_strays(40, weights) == pytest.approx(widest, abs=1e-4)
+        assert (atoms.euclidean_strays(40, weights) >= widest).all()
 
 
 def test_a_problem_in_floats_would_be_caught():

@@ -109,9 +109,9 @@ def class_risk(
     variance = filter**2 * problem.sampling
     variance[where] += noise
     if problem.shrinks:
-        return typical(shrunk_errors(problem.classes, filter, variance) + problem.floor)
+        return typical(shrunk_errors(problem.classes, filter, variance) + problem.floor, problem.sizes)
     missed = ((1 - filter) ** 2 * problem.classes).sum(axis=1) if bias is None else bias
-    return typical(float(variance.sum()) + missed + problem.floor)
+    return typical(float(variance.sum()) + missed + problem.floor, problem.sizes)
 
 
 @dataclass(frozen=True, eq=False)

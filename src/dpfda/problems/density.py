@@ -27,7 +27,7 @@ from ..tensor import CosineProductBasis
 FEATURE_BITS = 32
 #: The public class of densities: bumps of these widths (in widths of the domain), and series whose
 #: squared coefficients fall with these powers of the frequency (one more for each further dimension).
-BUMPS, POWERS = np.geomspace(0.04, 0.4, 8), (3.0, 4.0, 5.0, 6.0)
+BUMPS, POWERS = np.geomspace(0.06, 0.6, 8), (3.0, 4.0, 5.0, 6.0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -121,6 +121,10 @@ class DensityProblem:
     @property
     def guess(self) -> np.ndarray:
         return self.classes.mean(axis=0)
+
+    @property
+    def sizes(self) -> np.ndarray:
+        return self._height**2 + self.classes.sum(axis=1)
 
     @property
     def floor(self) -> np.ndarray:

@@ -68,9 +68,18 @@ class LatticeDensity(DensityProblem):
     # -- public guesses, at lattice points ------------------------------------------------
 
     @cached_property
-    def _class(self) -> np.ndarray:
+    def _target(self) -> DensityProblem:
+        """The same density in cosines, for what is known about it."""
         facts = {f.name: getattr(self, f.name) for f in fields(DensityProblem) if f.name != "basis"}
-        return DensityProblem(basis=self.cosines, **facts).classes
+        return DensityProblem(basis=self.cosines, **facts)
+
+    @property
+    def _class(self) -> np.ndarray:
+        return self._target.classes
+
+    @property
+    def sizes(self) -> np.ndarray:
+        return self._target.sizes
 
     @cached_property
     def _estimated(self) -> np.ndarray:

@@ -114,6 +114,10 @@ class MeanProblem:
         return self.guess[None]
 
     @property
+    def sizes(self) -> np.ndarray:
+        return np.array([self.bound.outer**2])
+
+    @property
     def floor(self) -> np.ndarray:
         return np.zeros(1)
 

@@ -1,0 +1,448 @@
+"""Densities: plans, counts, releases, groups and their differences."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet
+import pytest
+from scipy.stats import norm
+
+import dpfda as dp
+from dpfda.densities import CellDensity, projected
+
+AGES = np.random.default_rng(1).gamma(9.0, 8.0, 600).clip(0, 110)
+LINE = {"epsilon": 1.0, "domain": [(0, 110)]}
+
+
+class TestEstimator:
+    """Against the formulas of a cosine series and a reflected kernel estimate, computed plainly."""
+
+    def test_a_large_budget_gives_the_series(self):
+        plan = dp.DensityPlan(n=600, epsilon=10_000, domain=[(0, 110)], method=dp.KNorm(9), postprocess=False)
+        release = plan.release(AGES)
+        snapped = (np.floor(AGES / 110 * 512) + 0.5) * 110 / 512
+        x = np.linspace(0, 110, 50)
+        cosines = [
+            np.cos(np.pi * j * np.outer(x, np.ones(600)) / 110) * np.cos(np.pi * j * snapped / 110)
+            for j in range(1, 10)
+        ]
+        series = (1 + 2 * sum(c.mean(axis=1) for c in cosines)) / 110
+        assert release(x) == pytest.approx(series, abs=1e-4 * series.max())
+
+    @pytest.mark.parametrize("kernel", [dp.Gaussian(12.0), dp.Exponential(12.0), dp.Matern(1.5, 12.0)])
+    def test_qr_is_the_reflected_kernel_estimate(self, kernel):
+        """With eta 1 (through the lattice of a peer) and 2 the filter is a power of the kernel's spectrum."""
+        plan = dp.DensityPlan(
+            n=600, epsilon=10_000, domain=[(0, 110)], kernel=kernel, method=dp.QR(eta=2.0), postprocess=False
+        )
+        spectrum = kernel.spectrum(np.arange(512) * np.pi / 110)
+        kept = np.where(spectrum**2 > 1e-10, spectrum**2, 0.0)
+        assert plan.filter[1:] == pytest.approx(kept[1:], rel=1e-12)
+        theta = plan.statistic(plan.summarize(AGES))
+        snapped = (np.floor(AGES / 110 * 512) + 0.5) * 110 / 512
+        plain = [np.sqrt(2 / 110) * np.cos(np.pi * j * snapped / 110).mean() * spectrum[j] ** 2 for j in (1, 2, 5)]
+        assert theta[[1, 2, 5]] == pytest.approx(plain, abs=1e-9)
+
+    def test_a_gaussian_kernel_gives_a_gaussian_bump(self):
+        """Far from the ends, the kernel estimate of one place is the kernel itself."""
+        plan = dp.DensityPlan(
+            n=50,
+            epsilon=10_000,
+            domain=[(0, 1)],
+            kernel=dp.Gaussian(0.05),
+            method=dp.GaussianProcess(0.5),
+            postprocess=False,
+        )
+        bump = plan.problem.finish(plan.statistic(plan.summarize(np.full(50, 0.5))), plan.stage.parts)
+        x = plan.grid.points
+        assert plan.basis.synthesize(bump) == pytest.approx(norm.pdf(x, x[256], 0.05), abs=2e-3)
+
+    def test_bandwidth_is_privacy_safe_by_default(self):
+        for d in (1, 2, 3):
+            plan = dp.DensityPlan(n=5000, epsilon=1, domain=[(0, 4)] * d, cells=8)
+            assert plan.bandwidths == pytest.approx([4 * 5000 ** (-1 / (4 + d))] * d)
+        assert dp.DensityPlan(n=50, **LINE, bandwidth=3.0).bandwidths == (3.0,)
+        assert dp.DensityPlan(n=50, **LINE, kernel=dp.Matern(2.5, 7.0)).bandwidths == (7.0,)
+        assert replace(dp.DensityPlan(n=50, **LINE), n=500).bandwidths[0] < 110 * 50**-0.2
+
+    def test_eta_of_the_plan_reaches_the_methods(self):
+        for method, expected in ((dp.QR(), 1.4), (dp.QR(eta=1.1), 1.1), (dp.GaussianProcess(0.1), 1.4)):
+            assert dp.DensityPlan(n=50, **LINE, eta=1.4, method=method).chosen.eta == expected
+
+    def test_dimensions_agree(self):
+        """A product of one-dimensional data sets has the product of their densities, up to nothing."""
+        grid = np.array([[a, b] for a in (0.1, 0.4, 0.9) for b in (0.2, 0.6)])
+        plan = dp.DensityPlan(n=6, epsilon=1, domain=[(0, 1)] * 2, cells=16, method=dp.FRL(components=20))
+        one = dp.DensityPlan(n=6, epsilon=1, domain=[(0, 1)], cells=16, method=dp.FRL(components=9))
+        both = dict(zip(map(tuple, plan.basis.index.tolist()), plan.statistic(plan.summarize(grid)), strict=True))
+        sides = [np.r_[1.0, one.statistic(one.summarize(grid[:, a]))[1:]] for a in (0, 1)]
+        for j, k in [(1, 1), (2, 1), (0, 3), (3, 2)]:
+            assert both[j, k] == pytest.approx(sides[0][j] * sides[1][k], abs=1e-9)
+
+
+class TestCounts:
+    EDGES = (0, 1, 5, *range(10, 100, 5), 110)
+
+    def test_bins_spread_their_mass_evenly(self):
+        plan = dp.DensityPlan(n=600, **LINE, edges=self.EDGES, method=dp.FRL(components=8), cells=440)
+        counts, _ = np.histogram(AGES, self.EDGES)
+        seen = plan.statistic(plan.summarize_counts(counts))
+        x = plan.grid.points
+        cell_of = np.searchsorted(self.EDGES, x, side="right") - 1
+        mass = counts[cell_of] / np.bincount(cell_of)[cell_of]
+        for j in range(1, 9):
+            assert seen[j] == pytest.approx(
+                (mass * np.sqrt(2 / 110) * np.cos(np.pi * j * x / 110)).sum() / 600, abs=1e-9
+            )
+
+    def test_points_and_counts_give_the_same_bits(self):
+        plan = dp.DensityPlan(n=600, **LINE, edges=self.EDGES)
+        assert plan.summarize(AGES) == plan.summarize_counts(np.histogram(AGES, self.EDGES)[0])
+        cells = dp.DensityPlan(n=600, **LINE)
+        assert cells.summarize(AGES) == cells.summarize_counts(np.histogram(AGES, 512, (0, 110))[0])
+
+    def test_ten_million_deaths_cost_nothing(self):
+        counts = np.full(len(self.EDGES) - 1, 500_000)
+        release = dp.density(counts=counts, edges=self.EDGES, **LINE)
+        assert release.plan.n == counts.sum()
+        assert release.grid.weights @ release.values == pytest.approx(1)
+
+    def test_two_dimensions(self):
+        table = np.random.default_rng(0).integers(0, 50, (4, 3))
+        plan = dp.DensityPlan(
+            n=int(table.sum()), epsilon=1, domain=[(0, 4), (0, 3)], edges=[range(5), range(4)], cells=12
+        )
+        release = plan.release(plan.summarize_counts(table))
+        assert release.values.shape == (12, 12)
+
+    def test_batches_and_order_do_not_matter(self, rng):
+        plan = dp.DensityPlan(n=600, **LINE)
+        parts = [plan.summarize(part) for part in np.split(rng.permutation(AGES), 4)]
+        merged = parts[3].merge(parts[1]).merge(parts[0]).merge(parts[2])
+        assert merged == plan.summarize(AGES)
+
+    def test_exact_product_of_large_counts(self):
+        """Totals near the limit: integers as wide as they come, compared with fractions."""
+        plan = dp.DensityPlan(n=2**36, **LINE, cells=4, method=dp.FRL(components=3))
+        summary = plan.summarize_counts([2**36 - 3, 1, 1, 1])
+        exact = plan.problem.estimate(summary)
+        lines = plan.problem._features[0]
+        for j in range(4):
+            whole = sum(int(c) * int(v) for c, v in zip(summary.totals, lines[:, j], strict=True))
+            assert exact[j] * 2**36 * 2**32 == whole * type(exact[j])(plan.problem._height)
+
+
+class TestRelease:
+    @pytest.mark.parametrize(
+        "method", [dp.KNorm(), dp.Minimax(), dp.QR(), dp.FRL(), dp.Bernstein(6), dp.GaussianProcess(0.01)]
+    )
+    @pytest.mark.parametrize("neighbors", ["replace", "add-remove"])
+    @pytest.mark.parametrize("dimension", [1, 2, 3])
+    def test_integrates_to_one_and_is_not_negative(self, method, neighbors, dimension, rng):
+        points = rng.beta(2, 5, (40, dimension))
+        release = dp.density(
+            points, epsilon=0.2, domain=[(0, 2)] * dimension, cells=9, method=method, neighbors=neighbors, n=40
+        )
+        weights = release.grid.weights.reshape(release.grid.shape)
+        assert (release.values * weights).sum() == pytest.approx(1, abs=1e-12)
+        assert release.values.min() >= 0
+        raw = release.unprocessed()
+        assert (raw.values * weights).sum() == pytest.approx(1, abs=1e-9)
+        assert raw.steps == ()
+        assert np.array_equal(raw.coefficients, release.raw)
+
+    def test_the_raw_release_may_be_negative(self):
+        releases = [
+            dp.density(AGES[:30], epsilon=0.05, domain=[(0, 110)], method=dp.KNorm(10), postprocess=False)
+            for _ in range(5)
+        ]
+        assert min(r.values.min() for r in releases) < 0
+        assert all(r.project().values.min() >= 0 for r in releases)
+        assert all(r.cdf(110.0) == pytest.approx(1) for r in releases)
+
+    def test_projection_is_the_nearest_density(self, rng):
+        weights = np.full(12, 0.25)
+        for _ in range(20):
+            f = rng.normal(0.3, 1, 12)
+            best = projected(f, weights)
+            assert best.min() >= 0
+            assert weights @ best == pytest.approx(1)
+            for _ in range(50):
+                other = rng.dirichlet(np.ones(12)) * 4
+                # the angle at a projection onto a convex set is never acute
+                assert ((f - best) * (other - best)).sum() <= 1e-9
+
+    def test_steps_are_recorded(self):
+        release = dp.density(AGES, **LINE)
+        assert release.steps == ("shrinkage by bayes", "projection onto densities")
+        assert "projection onto densities" in release.statement
+        assert release.project() is release
+        assert dp.density(AGES, **LINE, method=dp.Bernstein(5)).steps == ("projection onto densities",)
+        with pytest.raises(dp.ParameterError, match="orthonormal"):
+            dp.density(AGES, **LINE, method=dp.Bernstein(5)).shrink()
+
+    @pytest.mark.parametrize("dimension", [1, 2])
+    def test_saved_and_read_again(self, dimension, tmp_path, rng):
+        points = rng.beta(2, 5, (300, dimension))
+        for options in ({}, {"postprocess": False}, {"method": dp.Bernstein(4, order=2)}):
+            release = dp.density(points, epsilon=1, domain=[(0, 1)] * dimension, cells=12, **options)
+            release.save(tmp_path / "d.json")
+            again = dp.load(tmp_path / "d.json")
+            assert type(again) is dp.DensityRelease
+            assert np.array_equal(again.values, release.values)
+            assert again.plan == release.plan
+            assert again.statement == release.statement
+            where = np.full((3, dimension), 0.3) if dimension > 1 else np.full(3, 0.3)
+            assert np.array_equal(again(where), release(where))
+        text = (tmp_path / "d.json").read_text()
+        (tmp_path / "d.json").write_text(text.replace('"epsilon"', '"epsilom"', 1))
+        with pytest.raises(dp.FileError):
+            dp.load(tmp_path / "d.json")
+
+    def test_tables(self, rng):
+        release = dp.density(
+            rng.random((200, 2)), epsilon=1, domain=[(0, 1)] * 2, cells=5, axes=["east (km)", "north (km)"]
+        )
+        frame = release.to_dataframe()
+        assert list(frame.columns) == ["east", "north", "value", "lower", "upper"]
+        assert len(frame) == 25
+        assert release.to_csv().splitlines()[0] == "east,north,value,lower,upper"
+        assert release.to_fdatagrid().data_matrix.shape == (1, 5, 5, 1)
+        assert release([0.5, 0.5]).shape == ()
+        assert release([[0.5, 0.5], [0.1, 0.2]]).shape == (2,)
+        with pytest.raises(dp.ParameterError, match="2 coordinates"):
+            release([0.5])
+
+    def test_the_band_covers_the_estimate(self):
+        """Two hundred releases, level 0.9: the estimate before noise lies inside about that often."""
+        plan = dp.DensityPlan(n=600, **LINE, cells=64, method=dp.KNorm(6))
+        summary = plan.summarize(AGES)
+        still = plan.basis.synthesize(plan.problem.finish(plan.statistic(summary), plan.stage.parts))
+        inside = 0
+        for _ in range(200):
+            lower, upper = plan.release(summary).band(0.9)
+            inside += bool(((lower <= still) & (still <= upper)).all())
+        assert 155 <= inside <= 199  # a binomial of 200 and 0.9 leaves this range once in ten million
+
+    def test_large_grids_have_bands_too(self, rng):
+        release = dp.density(rng.random((500, 2)), epsilon=1, domain=[(0, 1)] * 2, cells=80, method=dp.KNorm(5))
+        band = release.band(0.9)
+        assert band.lower.shape == (6400,)
+        assert (band.half_width > 0).all()
+
+    def test_pictures(self, rng):
+        assert dp.plots.png(dp.density(AGES, **LINE, axes=["age (years)"]).plot())[:4] == b"\x89PNG"
+        surface = dp.density(rng.random((200, 2)), epsilon=1, domain=[(0, 1)] * 2, cells=8)
+        for kind in ("map", "surface"):
+            assert dp.plots.png(surface.plot(kind=kind))[:4] == b"\x89PNG"
+        with pytest.raises(dp.ParameterError, match="kind"):
+            surface.plot(kind="pie")
+        cube = dp.density(rng.random((200, 3)), epsilon=1, domain=[(0, 1)] * 3, cells=4)
+        assert len(cube.plot().figure.axes) == 6
+        assert "<img" in surface._repr_html_()
+
+    def test_ledger_and_plan_file(self, tmp_path):
+        book = dp.Ledger.create(tmp_path / "d.ledger", epsilon=1.5, study="ages")
+        release = dp.density(AGES, **LINE, ledger=book)
+        assert (book.spent, release.entry) == (1, 1)
+        with pytest.raises(dp.BudgetExceeded):
+            dp.density(AGES, **LINE, ledger=book)
+        plan = dp.DensityPlan.from_json(release.plan.to_json())
+        assert plan == release.plan
+        assert plan.digest == release.plan.digest
+
+    def test_plans_compare_and_solve(self):
+        plan = dp.DensityPlan(n=2000, **LINE)
+        table = dp.compare(plan, epsilons=[0.5, 1])
+        assert set(table) == {"FRL", "QR", "Minimax", "KNorm"}
+        assert table["KNorm"][0].expected_error > table["KNorm"][1].expected_error
+        wanted = 0.5 * plan.expected_risk
+        assert dp.DensityPlan(n=plan.solve(wanted, vary="n"), **LINE).expected_risk <= wanted
+
+    def test_default_beats_the_papers_methods(self):
+        """Simulated, not timed: the default's error on the paper's mixture is far below kernel-noise QR's."""
+        rng = np.random.default_rng(5)
+        sample = dp.datasets.mixture(2000, rng)
+        truth = sample.density(dp.Grid.midpoints(0, 1, 512).points)
+        for method, least in ((dp.QR(eta=1.25, noise="kernel"), 20), (dp.Bernstein(30), 20)):
+            options = {"epsilon": 1, "domain": sample.domain}
+            ours = np.mean([((dp.density(sample.points, **options).values - truth) ** 2).mean() for _ in range(5)])
+            theirs = ((dp.density(sample.points, **options, method=method).values - truth) ** 2).mean()
+            assert theirs > least * ours
+
+
+class TestCellDensity:
+    def test_probabilities(self, rng):
+        grid = dp.Grid.midpoints(0, 1, 50)
+        values = norm.pdf(grid.points, 0.4, 0.1)
+        density = CellDensity(grid, values / (grid.weights @ values))
+        p = np.linspace(0, 1, 21)
+        assert density.cdf(density.quantile(p)) == pytest.approx(p, abs=1e-12)
+        assert density.quantile(0.5) == pytest.approx(0.4, abs=0.01)
+        assert density.cdf([-1.0, 2.0]).tolist() == [0.0, 1.0]
+        draws = density.sample(200_000, 3)
+        assert draws.mean() == pytest.approx(0.4, abs=0.002)
+        assert np.array_equal(density.sample(5, 3), density.sample(5, 3))
+        fine = np.linspace(0, 1, 20_001)
+        assert np.trapezoid(density(fine), fine) == pytest.approx(1, abs=1e-6)
+
+    def test_marginals_and_joint_probabilities(self, rng):
+        grid = dp.Grid.product(dp.Grid.midpoints(0, 1, 6), dp.Grid.midpoints(0, 2, 5), dp.Grid.midpoints(-1, 1, 4))
+        values = rng.random(grid.shape)
+        density = CellDensity(grid, values / (values.ravel() @ grid.weights))
+        assert density.cdf([1, 2, 1]) == pytest.approx(1)
+        assert density.cdf([0.5, 2, 1]) == pytest.approx(density.marginal(0).cdf(0.5))
+        pair = density.marginal(2, 0)
+        assert pair.values.shape == (4, 6)
+        assert pytest.approx(density.masses.sum(axis=1)) == pair.masses.T
+        assert density.sample(7, 0).shape == (7, 3)
+        for wrong in ((), (0, 0), (3,)):
+            with pytest.raises(dp.ParameterError, match="axes"):
+                density.marginal(*wrong)
+        with pytest.raises(dp.ParameterError, match="one dimension"):
+            density.quantile(0.5)
+        with pytest.raises(dp.ParameterError, match="domain"):
+            density([2, 0, 0])
+        with pytest.raises(dp.ParameterError, match="shares"):
+            density.marginal(0).quantile(1.5)
+        with pytest.raises(dp.ParameterError, match="size"):
+            density.sample(-1)
+
+
+class TestGroups:
+    SEX = np.where(np.arange(600) % 3 == 0, "f", "m")
+
+    def test_one_charge_for_all(self, tmp_path):
+        book = dp.Ledger.create(tmp_path / "g.ledger", epsilon=1, study="groups")
+        both = dp.density(AGES, by=self.SEX, **LINE, ledger=book)
+        assert sorted(both) == ["f", "m"]
+        assert book.spent == 1
+        assert len(book.history()) == 1
+        assert (both["f"].plan.n, both["m"].plan.n) == (200, 400)
+        assert "parallel composition" in both.statement
+        assert "Which group a record belongs to" in both.statement
+
+    def test_each_group_is_its_own_release(self):
+        plan = dp.DensityPlan(n=200, **LINE)
+        summary = plan.summarize(AGES[self.SEX == "f"])
+        both = dp.density(AGES, by=self.SEX, **(LINE | {"epsilon": 10_000}), method=dp.KNorm(5))
+        alone = replace(plan, epsilon=10_000, method=dp.KNorm(5)).release(summary)
+        assert both["f"].values == pytest.approx(alone.values, abs=1e-5)
+
+    def test_a_neighbour_touches_one_group(self):
+        """Through the real summaries: all other groups keep every bit, its own stays within epsilon."""
+        from dpfda.labels import Coder
+        from dpfda.summaries import summarize_groups
+
+        plan = dp.DensityPlan(n=200, **LINE)
+        other = AGES.copy()
+        other[0] = 0.0 if AGES[0] > 55 else 110.0
+        first, second = (summarize_groups(plan.problem, data, self.SEX, Coder()) for data in (AGES, other))
+        assert first["m"] == second["m"]
+        assert 0 < plan.loss(plan.statistic(first["f"]) - plan.statistic(second["f"])) <= 1
+
+    @pytest.mark.parametrize("kind", ["csv", "parquet", "pandas", "arrow", "polars"])
+    def test_labels_from_every_source(self, kind, tmp_path):
+        frame = pd.DataFrame({"sex": self.SEX, "age": AGES.round(3)})
+        if kind == "csv":
+            frame.to_csv(tmp_path / "people.csv", index=False)
+            data = tmp_path / "people.csv"
+        elif kind == "parquet":
+            pyarrow.parquet.write_table(pa.Table.from_pandas(frame), tmp_path / "people.parquet")
+            data = tmp_path / "people.parquet"
+        elif kind == "arrow":
+            data = pa.Table.from_pandas(frame)
+        elif kind == "polars":
+            data = pytest.importorskip("polars").from_pandas(frame)
+        else:
+            data = frame
+        both = dp.density(data, by="sex", **LINE)
+        assert (both["f"].plan.n, both["m"].plan.n) == (200, 400)
+
+    def test_quoted_labels_and_the_careful_reader(self, tmp_path):
+        lines = ["sex,age", '"f",30', "f,40", "m,50", "m,60", "m,bad", "f,70"]
+        (tmp_path / "p.csv").write_text("\n".join(lines) + "\n")
+        options = {**LINE, "by": "sex", "groups": ["f", "m"], "neighbors": "add-remove", "n": 10}
+        both = dp.density(tmp_path / "p.csv", **options, invalid="center", header=True)
+        assert set(both) == {"f", "m"}
+        with pytest.raises(dp.RecordError, match="row 4"):
+            dp.density(tmp_path / "p.csv", **options)
+
+    def test_add_remove(self):
+        options = {**LINE, "by": self.SEX, "neighbors": "add-remove"}
+        with pytest.raises(dp.ParameterError, match="guess"):
+            dp.density(AGES, **options)
+        with pytest.raises(dp.ParameterError, match="which groups exist"):
+            dp.density(AGES, **options, n=300)
+        both = dp.density(AGES, **options, n={"f": 200, "m": 400, "x": 5}, groups=["f", "m", "x"])
+        assert len(both) == 3  # an empty group is released like any other
+        assert "moves from one group to another" in both.statement
+        with pytest.raises(dp.ParameterError, match="every group"):
+            dp.density(AGES, **options, n={"f": 200}, groups=["f", "m"])
+
+    def test_counts_by_group(self, tmp_path):
+        counts = {"north": [5, 9, 2], "south": [0, 3, 30]}
+        both = dp.density(counts=counts, edges=[0, 30, 60, 110], **LINE)
+        both.save(tmp_path / "g.json")
+        again = dp.load(tmp_path / "g.json")
+        assert np.array_equal(again["north"].values, both["north"].values)
+        assert again.plan == both.plan
+        assert dp.GroupPlan.from_json(both.plan.to_json()) == both.plan
+        assert both.to_csv().splitlines()[0] == "group,x,value,lower,upper"
+        damaged = json.loads((tmp_path / "g.json").read_text())
+        damaged["releases"].pop("north")
+        (tmp_path / "g.json").write_text(json.dumps(damaged))
+        with pytest.raises(dp.FileError):
+            dp.load(tmp_path / "g.json")
+
+    def test_difference_and_its_band(self):
+        both = dp.density(AGES, by=self.SEX, **LINE, cells=64, method=dp.KNorm(5))
+        gap = both.difference("f", "m")
+        assert gap.values == pytest.approx(both["f"].values - both["m"].values)
+        width = gap.band(0.9).half_width
+        alone = [both[g].band(0.9).half_width for g in "fm"]
+        assert (width > np.maximum(*alone) * 0.999).all()
+        assert (width < alone[0] + alone[1]).all()
+        assert dp.plots.png(gap.plot())[:4] == b"\x89PNG"
+        assert dp.plots.png(both.plot())[:4] == b"\x89PNG"
+
+    def test_the_difference_band_covers(self):
+        plans = [dp.DensityPlan(n=n, **LINE, cells=32, method=dp.KNorm(4)) for n in (200, 400)]
+        parts = {"f": plans[0].summarize(AGES[:200]), "m": plans[1].summarize(AGES[200:])}
+        still = [
+            p.basis.synthesize(p.problem.finish(p.statistic(s), p.stage.parts))
+            for p, s in zip(plans, parts.values(), strict=True)
+        ]
+        plan = dp.GroupPlan(("f", "m"), tuple(plans))
+        inside = 0
+        for _ in range(150):
+            lower, upper = plan.release(parts).difference("f", "m").band(0.9)
+            inside += bool(((lower <= still[0] - still[1]) & (still[0] - still[1] <= upper)).all())
+        assert 112 <= inside <= 150  # a binomial of 150 and 0.9: less than once in a million below
+
+    def test_bad_groups(self, tmp_path):
+        both = dp.density(AGES, by=self.SEX, **LINE, cells=16)
+        for call in (lambda: both["x"], lambda: both.difference("f", "x"), lambda: both.band("x")):
+            with pytest.raises(dp.ParameterError, match="a group must be one of f, m"):
+                call()
+        for wrong, message in (
+            ({"by": self.SEX[:-1]}, "one label per record"),
+            ({"by": np.append(self.SEX, "f")}, "one label per record"),
+            ({"by": "sex"}, "one label per record"),
+            ({"by": self.SEX, "groups": ["f"]}, "names no group"),
+            ({"by": self.SEX, "groups": ["f", "f"]}, "different names"),
+            ({"by": np.where(np.arange(600) == 3, "only", "m")}, "fewer than two"),
+            ({"groups": ["f"]}, "labels"),
+            ({"by": np.where(np.arange(600) == 3, None, "m").astype(object)}, "names no group"),
+        ):
+            book = dp.Ledger.create(tmp_path / f"{abs(hash(str(wrong)))}.ledger", epsilon=9, study="bad")
+            with pytest.raises(dp.DpfdaError, match=message):
+                dp.density(AGES, **LINE, **wrong, ledger=book)
+            assert book.spent == 0
+        with pytest.raises(dp.ParameterError, match="share"):
+            dp.GroupPlan(("a", "b"), tuple(dp.DensityPlan(n=9, epsilon=1, domain=[(0, x)]) for x in (1, 2)))
