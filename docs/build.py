@@ -86,12 +86,21 @@ def reference() -> dict[Path, str]:
 
 
 def pictures() -> None:
-    """A release of invented household curves, and a comparison of methods."""
+    """Releases of invented household curves, ages and places, and a comparison of methods."""
     sample = dp.datasets.load_curves(5000, np.random.default_rng(2024))
     release = dp.mean(sample.curves, epsilon=1.0, bound=dp.L2Ball(5.0, center=0.5), grid=sample.grid)
     ax = release.plot()
     ax.set_ylabel("kilowatt")
     (DOCS / "images" / "mean.png").write_bytes(plots.png(ax))
+    ages, sex = dp.datasets.lifetimes(5000, np.random.default_rng(2024))
+    groups = dp.density(ages, by=sex, epsilon=1.0, domain=[(0, 110)], axes=["age (years)"])
+    (DOCS / "images" / "density.png").write_bytes(plots.png(groups["f"].plot()))
+    (DOCS / "images" / "groups.png").write_bytes(plots.png(groups.plot()))
+    (DOCS / "images" / "difference.png").write_bytes(plots.png(groups.difference("f", "m").plot()))
+    places = dp.datasets.mixture(5000, np.random.default_rng(2024), dimension=2)
+    surface = dp.density(places.points, epsilon=1.0, domain=places.domain, axes=["east (km)", "north (km)"])
+    (DOCS / "images" / "map.png").write_bytes(plots.png(surface.plot()))
+    (DOCS / "images" / "surface.png").write_bytes(plots.png(surface.plot(kind="surface")))
     table = dp.compare(dp.MeanPlan(n=508, epsilon=1, bound=dp.L2Ball(1.0), grid=48))
     risks = {name: [plan.expected_risk for plan in row] for name, row in table.items()}
     (DOCS / "images" / "compare.png").write_bytes(plots.png(plots.comparison([0.125, 0.25, 0.5, 1, 2, 4], risks)))

@@ -24,6 +24,7 @@ ROOMS = [
     "kernels",
     "reach",
     "atoms",
+    "diameter",
     "bounds",
     "noise",
     "problems",

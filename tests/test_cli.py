@@ -167,9 +167,11 @@ def test_demo_leaves_its_files(folder):
     output = run("demo --out demo --curves 300").output
     assert "$ dpfda mean" in output
     names = {path.name for path in (folder / "demo").iterdir()}
-    assert names == {"curves.csv", "mean.json", "mean.csv", "mean.png", "statement.txt", "study.ledger"}
+    assert "$ dpfda density" in output
+    means = {"curves.csv", "mean.json", "mean.csv", "mean.png", "statement.txt", "study.ledger"}
+    assert names == means | {"people.csv", "density.json", "density.csv", "density.png", "density-statement.txt"}
     run("demo --out demo --curves 300")  # again, on the same ledger
-    assert len(dp.Ledger("demo/study.ledger").history()) == 2
+    assert len(dp.Ledger("demo/study.ledger").history()) == 4
 
 
 @pytest.mark.parametrize(
@@ -195,7 +197,7 @@ def test_demo_leaves_its_files(folder):
         ("show mean.json --plot p.bmpx", "end in .png"),
         ("plan --n 9 --epsilon 1 --radius 1 --grid 0:1:100000", "at most"),
         ("plan --n 9 --epsilon 1e9999999 --radius 1 --grid 0:1:9", "epsilon must be"),
-        ("demo --curves -1", "at least two"),
+        ("demo --curves -1", "at least ten"),
         ("plan --n 9 --epsilon 1 --radius 1 --grid a:b:c", "got 'a:b:c'"),
         ("show .", "cannot be read"),
     ],

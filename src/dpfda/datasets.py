@@ -98,6 +98,22 @@ def load_curves(n: int, rng: np.random.Generator, size: int = 48) -> Sample:
     return Sample(curves, curves.mean(axis=0), grid)
 
 
+def lifetimes(n: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+    """`n` invented ages at death in years, and "f" or "m" for each: few die early, most late, women later.
+
+    >>> ages, sex = lifetimes(1000, np.random.default_rng(0))
+    >>> bool(0 <= ages.min() and ages.max() <= 110), sorted(set(sex.tolist()))
+    (True, ['f', 'm'])
+    """
+    sex = np.where(rng.random(n) < 0.5, "f", "m")
+    late = np.where(sex == "f", 88.0, 83.0) - rng.gumbel(0.0, np.where(sex == "f", 8.5, 9.5))
+    early = rng.exponential(1.5, n)
+    accident = rng.gamma(4.0, 8.0, n)
+    kind = rng.random(n)
+    ages = np.where(kind < 0.02, early, np.where(kind < np.where(sex == "f", 0.05, 0.1), accident, late))
+    return ages.clip(0.0, 110.0).round(1), sex
+
+
 @dataclass(frozen=True)
 class Points:
     """Points and the density they were drawn from (unpacks as those two), and its domain."""
@@ -121,11 +137,9 @@ def mixture(n: int, rng: np.random.Generator, dimension: int = 1) -> Points:
     """
     if dimension not in (1, 2):
         raise ParameterError("the mixtures have one or two dimensions", shown(dimension), "Pass dimension=1.")
-    if dimension == 1:
-        domain, means, covariance = ((0.0, 1.0),), ((0.3,), (0.7,)), np.array([[0.01]])
-    else:
-        domain, means = ((-5.0, 5.0), (-5.0, 5.0)), ((-3.0, -3.0), (3.0, 2.0))
-        covariance = np.array([[1.0, 0.5], [0.5, 1.0]])
+    domain: tuple[tuple[float, float], ...] = ((0.0, 1.0),) if dimension == 1 else ((-5.0, 5.0),) * 2
+    means = [[0.3], [0.7]] if dimension == 1 else [[-3.0, -3.0], [3.0, 2.0]]
+    covariance = np.array([[0.01]]) if dimension == 1 else np.array([[1.0, 0.5], [0.5, 1.0]])
     low, high = np.array(domain).T
     laws = [multivariate_normal(mean, covariance) for mean in means]
     inside = [_mass(law, low, high) for law in laws]

@@ -99,4 +99,5 @@ def summarize_groups(
             progress(done, hint)
     if not done and not problem.adds:
         raise RecordError(f"The data holds no {problem.record}s", cure="Check the path and the columns.")
-    return {name: found.get(code, empty(problem)) for name, code in coder.codes.items()}
+    names = coder.names if coder.groups is not None else sorted(coder.names)  # whoever came first does not matter
+    return {name: found.get(coder.codes[name], empty(problem)) for name in names}

@@ -13,7 +13,8 @@ import numpy as np
 import pytest
 
 import dpfda as dp
-from dpfda.atoms import AtomReach, Atoms
+from dpfda.atoms import Atoms
+from dpfda.diameter import AtomReach
 from dpfda.problems.density import DensityProblem
 
 METHODS = {
@@ -128,7 +129,7 @@ class TestCertifiedBound:
         weights = rng.uniform(0.1, 1, components)
         bound = self.reach(shape, components, lone)
         certified = bound.absolute(weights), bound.euclidean(weights)
-        monkeypatch.setattr("dpfda.atoms.EXACT", 10**6)
+        monkeypatch.setattr("dpfda.diameter.EXACT", 10**6)
         exact = bound.absolute(weights), bound.euclidean(weights)
         for sure, true in zip(certified, exact, strict=True):
             assert true.gap == 1
@@ -143,8 +144,8 @@ class TestCertifiedBound:
         assert "exact: all pairs" in repr(dp.DensityPlan(n=100, epsilon=1, domain=[(0, 1)]))
 
     def test_a_loose_bound_is_refused(self, monkeypatch):
-        monkeypatch.setattr("dpfda.atoms._Measure.affordable", lambda self, components: 16)
-        monkeypatch.setattr("dpfda.atoms.HUB_ROUNDS", 0)
+        monkeypatch.setattr("dpfda.atoms.Measure.affordable", lambda self, components: 16)
+        monkeypatch.setattr("dpfda.diameter.HUB_ROUNDS", 0)
         with pytest.raises(dp.ParameterError, match=r"within 1\.4"):
             dp.DensityPlan(n=100, epsilon=1, domain=[(0, 1)] * 2, cells=128, method=dp.FRL(components=60))
 

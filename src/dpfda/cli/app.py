@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from .. import __version__
-from . import densities, ledgers, planning, releasing
+from . import demo, densities, ledgers, planning, releasing
 from .console import out
 
 app = typer.Typer(
@@ -25,7 +25,7 @@ app.command("compare")(planning.compare_command)
 app.command("mean")(releasing.mean_command)
 app.command("density")(densities.density_command)
 app.command("show")(releasing.show_command)
-app.command("demo")(releasing.demo_command)
+app.command("demo")(demo.demo_command)
 app.add_typer(ledger_app, name="ledger")
 ledger_app.command("create")(ledgers.ledger_create)
 ledger_app.command("show")(ledgers.ledger_show)

@@ -1,18 +1,14 @@
-"""`dpfda mean`, `dpfda show` and `dpfda demo`: releases, made and read again."""
+"""`dpfda mean` and `dpfda show`: releases, made and read again."""
 
 from __future__ import annotations
 
-import shlex
-import subprocess
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
-import numpy as np
 import typer
 
-from .. import api, codec, datasets, files
+from .. import api, codec
 from .. import release as exits
 from ..errors import FileError, ParameterError
 from ..errors import shown as spelt
@@ -22,8 +18,6 @@ from ..plans import MeanPlan
 from ..postprocess import SHRINKAGE
 from . import options as opt
 from .console import guarded, out, progress_bar
-
-DEMO = "demo households"
 
 
 @guarded
@@ -159,62 +153,3 @@ def shown(release: Any) -> dict[str, Any]:
         "composition": release.plan.composition,
         "groups": {name: shown_release(part) for name, part in release.items()},
     }
-
-
-@guarded
-def demo_command(
-    folder: Annotated[Path, typer.Option("--out", help="Folder for the files.")] = Path("demo"),
-    curves: Annotated[int, typer.Option(help="How many households.")] = 1000,
-) -> None:
-    """Generate household load curves and release their mean with the ordinary command.
-
-    Example: dpfda demo --out demo
-    """
-    if curves < 2:
-        raise ParameterError("a demo needs at least two households", curves, "Write --curves 1000.")
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise FileError(f"The folder {folder.name!r} cannot be made: {error.strerror}.") from None
-    book = folder / "study.ledger"
-    if book.exists():
-        Ledger(book, DEMO)  # a folder of an earlier demo, or an error
-    elif (folder / "curves.csv").exists():
-        raise FileError(f"The folder {folder.name!r} holds a curves.csv that is not the demo's. Choose another folder.")
-    sample = datasets.load_curves(curves, np.random.default_rng(2024))
-    header = ",".join(f"h{i:02d}" for i in range(sample.grid.size))
-    rows = "\n".join(",".join(f"{x:.4f}" for x in row) for row in sample.curves)
-    files.write_whole(folder / "curves.csv", f"{header}\n{rows}\n")
-    if not book.exists():
-        Ledger.create(book, epsilon=100, study=DEMO)
-    command = [
-        "mean",
-        str(folder / "curves.csv"),
-        "--epsilon",
-        "1",
-        "--radius",
-        "5",
-        "--center",
-        "0.5",
-        "--grid",
-        "0:24:48:midpoints",
-        "--axis",
-        "hour (h)",
-        "--ledger",
-        str(book),
-        "--study",
-        DEMO,
-        "--out",
-        str(folder / "mean.json"),
-        "--csv",
-        str(folder / "mean.csv"),
-        "--plot",
-        str(folder / "mean.png"),
-        "--statement",
-        str(folder / "statement.txt"),
-    ]
-    out.print(f"$ dpfda {shlex.join(command)}")
-    done = subprocess.run([sys.executable, "-m", "dpfda", *command], check=False)
-    if done.returncode:
-        raise typer.Exit(done.returncode)
-    out.print((folder / "statement.txt").read_text(encoding="utf-8"))

@@ -12,7 +12,7 @@ import numpy as np
 
 from .. import release as exits
 from .. import words
-from ..atoms import EXACT, AtomReach
+from ..diameter import EXACT, AtomReach
 from ..errors import ParameterError, RecordError, shown
 from ..grid import Grid, ProductGrid
 from ..kernels import Gaussian, Kernel, Stationary

@@ -17,7 +17,8 @@ from typing import ClassVar
 import numpy as np
 
 from .. import codec, exact
-from ..atoms import AtomReach, Atoms
+from ..atoms import Atoms
+from ..diameter import AtomReach
 from ..errors import PlanMismatch, RecordError
 from ..grid import Grid, ProductGrid
 from ..protocol import Part, Reach, Summary

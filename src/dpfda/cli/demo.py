@@ -1,0 +1,74 @@
+"""`dpfda demo`: invented people, and their releases by the ordinary commands."""
+
+from __future__ import annotations
+
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import numpy as np
+import typer
+
+from .. import datasets, files
+from ..errors import FileError, ParameterError
+from ..ledger import Ledger
+from .console import guarded, out
+
+DEMO = "demo households"
+
+
+@guarded
+def demo_command(
+    folder: Annotated[Path, typer.Option("--out", help="Folder for the files.")] = Path("demo"),
+    curves: Annotated[int, typer.Option(help="How many households, and how many ages.")] = 1000,
+) -> None:
+    """Invent household load curves and ages at death, and release their mean and density with the ordinary commands.
+
+    Example: dpfda demo --out demo
+    """
+    if curves < 10:
+        raise ParameterError("a demo needs at least ten households", curves, "Write --curves 1000.")
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise FileError(f"The folder {folder.name!r} cannot be made: {error.strerror}.") from None
+    book = folder / "study.ledger"
+    if book.exists():
+        Ledger(book, DEMO)  # a folder of an earlier demo, or an error
+    elif (folder / "curves.csv").exists() or (folder / "people.csv").exists():
+        raise FileError(f"The folder {folder.name!r} holds data that is not the demo's. Choose another folder.")
+    _invent(folder, curves)
+    if not book.exists():
+        Ledger.create(book, epsilon=100, study=DEMO)
+    charge = ["--ledger", str(book), "--study", DEMO]
+    mean = ["--epsilon", "1", "--radius", "5", "--center", "0.5", "--grid", "0:24:48:midpoints"]
+    named = ["--axis", "hour (h)", *charge, *_outputs(folder, "mean", "statement")]
+    _run(["mean", str(folder / "curves.csv"), *mean, *named])
+    density = ["--by", "sex", "--epsilon", "1", "--domain", "0:110"]
+    named = ["--axis", "age (years)", *charge, *_outputs(folder, "density", "density-statement")]
+    _run(["density", str(folder / "people.csv"), *density, *named])
+    out.print((folder / "statement.txt").read_text(encoding="utf-8"))
+
+
+def _invent(folder: Path, count: int) -> None:
+    sample = datasets.load_curves(count, np.random.default_rng(2024))
+    header = ",".join(f"h{i:02d}" for i in range(sample.grid.size))
+    rows = "\n".join(",".join(f"{x:.4f}" for x in row) for row in sample.curves)
+    files.write_whole(folder / "curves.csv", f"{header}\n{rows}\n")
+    ages, sex = datasets.lifetimes(count, np.random.default_rng(2024))
+    people = "\n".join(f"{s},{a}" for s, a in zip(sex.tolist(), ages.tolist(), strict=True))
+    files.write_whole(folder / "people.csv", f"sex,age\n{people}\n")
+
+
+def _outputs(folder: Path, name: str, statement: str) -> list[str]:
+    places = {"out": f"{name}.json", "csv": f"{name}.csv", "plot": f"{name}.png", "statement": f"{statement}.txt"}
+    return [word for option, file in places.items() for word in (f"--{option}", str(folder / file))]
+
+
+def _run(command: list[str]) -> None:
+    out.print(f"$ dpfda {shlex.join(command)}")
+    done = subprocess.run([sys.executable, "-m", "dpfda", *command], check=False)
+    if done.returncode:
+        raise typer.Exit(done.returncode)
