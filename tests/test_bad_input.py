@@ -136,7 +136,7 @@ def test_unknown_words(curves, ledger):
     [
         (lambda: dp.FRL(components=0), "components must be"),
         (lambda: dp.KNorm(components=2.5), "components must be"),
-        (lambda: dp.QR(eta=1.0), "eta must be"),
+        (lambda: dp.MeanPlan(n=30, **GOOD, grid=12, method=dp.QR(eta=1.0)), "eta must be"),
         (lambda: dp.QR(psi=-1), "psi must be"),
         (lambda: dp.AR(psi=float("inf")), "psi"),
         (lambda: dp.QR(noise="white"), "noise must be one of"),

@@ -45,9 +45,8 @@ def test_a_whole_study(folder):
 
 
 def test_two_dimensions(folder):
-    run(
-        "density places.csv --epsilon 1 --domain 0:1 --domain 0:1 --cells 12x10 --plot map.png --surface s.png --csv c.csv"
-    )
+    box = "--domain 0:1 --domain 0:1 --cells 12x10"
+    run(f"density places.csv --epsilon 1 {box} --plot map.png --surface s.png --csv c.csv")
     for name in ("map.png", "s.png"):
         assert (folder / name).read_bytes()[:4] == b"\x89PNG"
     assert len((folder / "c.csv").read_text().splitlines()) == 121

@@ -71,8 +71,45 @@ class TestEstimator:
         assert replace(dp.DensityPlan(n=50, **LINE), n=500).bandwidths[0] < 110 * 50**-0.2
 
     def test_eta_of_the_plan_reaches_the_methods(self):
-        for method, expected in ((dp.QR(), 1.4), (dp.QR(eta=1.1), 1.1), (dp.GaussianProcess(0.1), 1.4)):
+        for method, expected in ((dp.QR(), 1.4), (dp.QR(eta=1.4), 1.4), (dp.GaussianProcess(0.1), 1.4)):
             assert dp.DensityPlan(n=50, **LINE, eta=1.4, method=method).chosen.eta == expected
+
+    def test_what_was_asked_for_is_used(self):
+        """A bandwidth or a power asks for smoothing by the kernel; without them no kernel is spoken of."""
+        for options in ({"bandwidth": 9.0}, {"eta": 1.3}, {"kernel": dp.Gaussian(9.0)}):
+            plan = dp.DensityPlan(n=600, **LINE, **options)
+            assert isinstance(plan.chosen, dp.QR)
+            assert "bandwidth" in repr(plan)
+        plan = dp.DensityPlan(n=600, **LINE, kernel=dp.Exponential())
+        assert "not used by this method" in repr(plan)
+        assert "Exponential" not in plan.release(AGES).statement
+        assert dp.DensityPlan(n=600, **LINE, eta=1.0, method=dp.QR()).chosen.eta == 1.0
+        with pytest.raises(dp.ParameterError, match="eta is given once"):
+            dp.DensityPlan(n=600, **LINE, eta=1.3, method=dp.QR(eta=1.2))
+
+    def test_the_risk_counts_the_noise(self):
+        for n, epsilon, d in ((10, 1, 1), (2000, 0.1, 1), (2000, 1, 2)):
+            plan = dp.DensityPlan(n=n, epsilon=epsilon, domain=[(0, 3)] * d, cells=16)
+            assert plan.expected_risk > plan.expected_error > 0
+
+    def test_every_source(self, tmp_path):
+        polars = pytest.importorskip("polars")
+        pd.DataFrame({"age": AGES}).to_csv(tmp_path / "ages.csv", index=False)
+        plan = dp.DensityPlan(n=600, **LINE)
+        first = plan.summarize(AGES)
+        frames = [
+            pd.DataFrame({"a": AGES}),
+            polars.DataFrame({"a": AGES}),
+            pa.table({"a": AGES}),
+            tmp_path / "ages.csv",
+        ]
+        vectors = [AGES[:, None], AGES.tolist(), pd.Series(AGES), polars.Series(AGES), np.ma.array(AGES)]
+        for data in frames + vectors:
+            assert plan.summarize(data) == first
+
+    @pytest.mark.parametrize("cells", [17, 20, 24])
+    def test_cubes_of_any_size(self, cells):
+        assert dp.DensityPlan(n=1000, epsilon=1, domain=[(0, 1)] * 3, cells=cells).sensitivity_gap < 1.4
 
     def test_dimensions_agree(self):
         """A product of one-dimensional data sets has the product of their densities, up to nothing."""
@@ -91,7 +128,10 @@ class TestCounts:
     def test_bins_spread_their_mass_evenly(self):
         plan = dp.DensityPlan(n=600, **LINE, edges=self.EDGES, method=dp.FRL(components=8), cells=440)
         counts, _ = np.histogram(AGES, self.EDGES)
-        seen = plan.statistic(plan.summarize_counts(counts))
+        seen = plan.statistic(plan.summarize(counts=counts))
+        assert plan.release(counts=counts).plan is plan
+        with pytest.raises(dp.ParameterError, match="points or counts"):
+            plan.summarize()
         x = plan.grid.points
         cell_of = np.searchsorted(self.EDGES, x, side="right") - 1
         mass = counts[cell_of] / np.bincount(cell_of)[cell_of]
@@ -232,7 +272,7 @@ class TestRelease:
     def test_large_grids_have_bands_too(self, rng):
         release = dp.density(rng.random((500, 2)), epsilon=1, domain=[(0, 1)] * 2, cells=80, method=dp.KNorm(5))
         band = release.band(0.9)
-        assert band.lower.shape == (6400,)
+        assert band.lower.shape == release.values.shape == (80, 80)
         assert (band.half_width > 0).all()
 
     def test_pictures(self, rng):

@@ -101,6 +101,11 @@ def test_wrong_dimension(ledger):
         ({"axes": ["a", "b"]}, "axes"),
         ({"counts": [1, 2]}, "points or counts"),
         ({"n": 49}, "n = 49 points and the data has 50"),
+        ({"n": 2.5}, "n must be a whole number"),
+        ({"n": "many"}, "n must be a whole number"),
+        ({"n": 1}, "at least 2"),
+        ({"eta": 1.2, "method": dp.QR(eta=1.3)}, "eta is given once"),
+        ({"domain": [(0, 1e-20)]}, "wide"),
     ],
 )
 def test_options(options, message, ledger):

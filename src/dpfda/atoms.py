@@ -24,6 +24,7 @@ class Atoms:
     lines: tuple[np.ndarray, ...]
     index: np.ndarray
     height: float = 1.0
+    whole: Atoms | None = None  # of which these are some
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -34,17 +35,22 @@ class Atoms:
         return int(np.prod(self.shape))
 
     def restricted(self, where: np.ndarray) -> Atoms:
-        return Atoms(self.lines, self.index[where], self.height)
+        whole = None if self.whole is None else self.whole.restricted(where)
+        return Atoms(self.lines, self.index[where], self.height, whole)
 
     @cached_property
     def largest(self) -> np.ndarray:
         """Largest absolute value of each coordinate."""
+        if self.whole is not None:
+            return self.whole.largest
         tops = [np.abs(line).max(axis=0) for line in self.lines]
         return self.height * np.prod([top[self.index[:, a]] for a, top in enumerate(tops)], axis=0)
 
     @cached_property
     def spans(self) -> np.ndarray:
         """Largest minus smallest value of each coordinate."""
+        if self.whole is not None:
+            return self.whole.spans
         low, high = np.ones(len(self.index)), np.ones(len(self.index))
         for a, line in enumerate(self.lines):
             bottom, top = line.min(axis=0)[self.index[:, a]], line.max(axis=0)[self.index[:, a]]

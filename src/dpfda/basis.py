@@ -18,7 +18,7 @@ import scipy.linalg
 from numpy.typing import ArrayLike
 
 from .errors import ParameterError
-from .grid import Grid, ProductGrid, interpolated
+from .grid import Grid, ProductGrid, as_points, interpolated
 
 ORTHONORMAL = 1e-8
 #: Eigenvalues at or below this share of the largest are rounding noise of the
@@ -98,19 +98,9 @@ class Eigenbasis(ABC):
         """Squared norm of each function."""
         return np.ones(self.size)
 
-    def _points(self, t: ArrayLike) -> np.ndarray:
-        points = _as_points(t, len(self.grid.axes))
-        columns = points[:, None] if points.ndim == 1 else points
-        for axis, column in zip(self.grid.axes, columns.T, strict=True):
-            low, high = axis.span
-            slack = 1e-9 * axis.length
-            if not ((column >= low - slack) & (column <= high + slack)).all():
-                raise ParameterError(
-                    f"points must lie in the domain [{low:g}, {high:g}]",
-                    "points outside",
-                    "A release says nothing there.",
-                )
-        return points
+    def points(self, t: ArrayLike) -> np.ndarray:
+        """Points of the domain, checked."""
+        return as_points(t, self.grid)
 
 
 class NystromBasis(Eigenbasis):
@@ -159,7 +149,7 @@ class NystromBasis(Eigenbasis):
         return NystromBasis(self.grid, eigenvalues, self.functions[:, : eigenvalues.size], self.kernel, weight)
 
     def evaluate(self, t: ArrayLike, derivative: int = 0) -> np.ndarray:
-        points = self._points(t)
+        points = self.points(t)
         if self.kernel is None:
             return self._interpolate(points, derivative)
         spread = (self.grid.weights[:, None] * self.functions) * (self.weight / self.eigenvalues)
@@ -224,7 +214,7 @@ class CosineBasis(Eigenbasis):
         return _sealed(self.evaluate(self.grid.points))
 
     def evaluate(self, t: ArrayLike, derivative: int = 0) -> np.ndarray:
-        raw = self._cosines(self._points(t), derivative)
+        raw = self._cosines(self.points(t), derivative)
         return raw if self.mix is None else raw @ self.mix
 
     def synthesize(self, coefficients: ArrayLike) -> np.ndarray:
@@ -259,24 +249,6 @@ def wanted(size: int | None, available: int) -> int:
             "Ask for fewer, refine the grid, or use a rougher kernel.",
         )
     return int(size)
-
-
-def _as_points(t: ArrayLike, dimension: int) -> np.ndarray:
-    """Points of a line as a vector, points of a box as one row each."""
-    try:
-        points = np.asarray(t, dtype=float)
-    except (TypeError, ValueError):
-        raise ParameterError("points must be numbers", type(t).__name__, "Pass a number or a list of them.") from None
-    if not np.isfinite(points).all():
-        raise ParameterError("points must be finite", "some that are not", "Drop them.")
-    if dimension == 1 and not (points.ndim == 2 and points.shape[1] == 1):
-        return np.atleast_1d(points)
-    points = np.atleast_2d(points)
-    if points.ndim != 2 or points.shape[1] != dimension:
-        raise ParameterError(
-            f"points here have {dimension} coordinates each", f"shape {points.shape}", "Pass one row per point."
-        )
-    return points[:, 0] if dimension == 1 else points
 
 
 def _signs(functions: np.ndarray) -> np.ndarray:

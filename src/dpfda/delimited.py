@@ -17,12 +17,10 @@ import pyarrow as pa
 import pyarrow.csv
 
 from .errors import FileError, ParameterError, RecordError
-from .labels import Coder
+from .labels import MARK, Coder
 
 CURE = "Name the value columns, e.g. columns='hh*', or repair the cell."
 MISSING = ("", "na", "n/a", "nan", "null")
-#: The byte-order mark that some programs write at the start of a text.
-MARK = "\ufeff"
 
 
 @dataclass(frozen=True)
@@ -59,8 +57,9 @@ def layout(path: Path, header: bool | None, lenient: bool, width: int | None) ->
         )
     if len(first) == 1 and width != 1:
         raise FileError(
-            f"{path.name!r} has one column when split at {'tabs' if delimiter == chr(9) else 'commas'}. "
-            "Separate values with commas (.csv) or tabs (.tsv), with a point for decimals."
+            f"{path.name!r} has one column when split at {'tabs' if delimiter == chr(9) else 'commas'}, and a record "
+            f"here has {'several' if width is None else width} values. "
+            "Separate them with commas (.csv) or tabs (.tsv), with a point for decimals."
         )
     if header is None:
         header = _looks_like_names(first)
@@ -119,7 +118,7 @@ def _quick(
         pyarrow.csv.ReadOptions(
             block_size=batch_bytes, column_names=names, skip_rows=1 if layout.names else 0, use_threads=False
         ),
-        pyarrow.csv.ParseOptions(delimiter=layout.delimiter, quote_char=False),
+        pyarrow.csv.ParseOptions(delimiter=layout.delimiter, quote_char=False, ignore_empty_lines=layout.width > 1),
         pyarrow.csv.ConvertOptions(
             column_types={name: pa.string() if labels and name == labels[0] else pa.float64() for name in wanted},
             include_columns=wanted,
@@ -131,7 +130,7 @@ def _quick(
             if batch.num_rows:
                 columns = [column.to_numpy(zero_copy_only=False) for column in batch.columns]
                 if labels:
-                    columns[-1] = labels[1].column(_bare(label.strip()) for label in columns[-1])
+                    columns[-1] = labels[1].column(columns[-1])
                 yield np.column_stack(columns)
 
 
@@ -144,13 +143,15 @@ def _careful(
         if layout.names:
             file.readline()
         bare = (line.removeprefix(MARK) for line in file)  # wherever it stands, so that no place is special
-        for index, line in enumerate(line for line in bare if line.strip("\r\n")):
+        # In a file of one column an empty line is a record without a value; elsewhere it is nothing.
+        for index, line in enumerate(line for line in bare if layout.width == 1 or line.strip("\r\n")):
             if index < skip:
                 continue
             cells = _cells(line, layout.delimiter)
             values = _record(index, cells, places[:-1] if labels else places, layout, lenient)
             if labels:
-                values.append(labels[1].code(cells[places[-1]]) if len(cells) == layout.width else math.nan)
+                raw = line.rstrip("\r\n").split(layout.delimiter)  # as the quick reader sees it
+                values.append(labels[1].code(raw[places[-1]]) if len(raw) == layout.width else math.nan)
             block.append(values)
             if len(block) == 4096:
                 yield np.array(block)

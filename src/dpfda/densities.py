@@ -12,9 +12,8 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .basis import _as_points
 from .errors import ParameterError, shown
-from .grid import Grid, ProductGrid, interpolated
+from .grid import Grid, ProductGrid, as_points, interpolated, like
 
 
 def projected(values: np.ndarray, weights: np.ndarray) -> np.ndarray:
@@ -52,21 +51,7 @@ class CellDensity:
 
     def __call__(self, t: ArrayLike) -> np.ndarray:
         """The density at any points, linear between cell centres; a number at a number."""
-        return _like(t, interpolated(self.grid, self.values, self._inside(t)), self.dimension)
-
-    def _inside(self, t: ArrayLike) -> np.ndarray:
-        points = _as_points(t, self.dimension)
-        columns = points[:, None] if points.ndim == 1 else points
-        for axis, column in zip(self.grid.axes, columns.T, strict=True):
-            low, high = axis.span
-            slack = 1e-9 * axis.length
-            if not ((column >= low - slack) & (column <= high + slack)).all():
-                raise ParameterError(
-                    f"points must lie in the domain [{low:g}, {high:g}]",
-                    "points outside",
-                    "A release says nothing there.",
-                )
-        return points
+        return like(t, interpolated(self.grid, self.values, as_points(t, self.grid)), self.grid)
 
     @cached_property
     def _cumulated(self) -> np.ndarray:
@@ -86,11 +71,10 @@ class CellDensity:
 
     def cdf(self, x: ArrayLike) -> np.ndarray:
         """Probability of a value (in every coordinate) at most `x`; 0 and 1 beyond the domain."""
-        points = _as_points(x, self.dimension)
-        columns = points[:, None] if points.ndim == 1 else points
-        held = np.stack([np.clip(c, *axis.span) for c, axis in zip(columns.T, self.grid.axes, strict=True)], axis=-1)
-        values = interpolated(self._corners, self._cumulated, held[:, 0] if self.dimension == 1 else held)
-        return _like(x, np.clip(values, 0.0, 1.0), self.dimension)
+        lows, highs = np.array([axis.span for axis in self.grid.axes]).T
+        held = np.clip(np.asarray(x, dtype=float), *((lows, highs) if self.dimension > 1 else (lows[0], highs[0])))
+        values = interpolated(self._corners, self._cumulated, as_points(held, self.grid))
+        return like(x, np.clip(values, 0.0, 1.0), self.grid)
 
     def quantile(self, p: ArrayLike) -> np.ndarray:
         """The smallest value below which a share `p` lies. One dimension only."""
@@ -133,8 +117,3 @@ class CellDensity:
         lines = [self.grid.axes[a] for a in axes]
         grid = lines[0] if len(lines) == 1 else Grid.product(*lines)
         return CellDensity(grid, masses / grid.weights.reshape(grid.shape))
-
-
-def _like(t: ArrayLike, values: np.ndarray, dimension: int) -> np.ndarray:
-    """A number for a single point, a vector for several."""
-    return values[0] if np.ndim(t) == (0 if dimension == 1 else 1) else values

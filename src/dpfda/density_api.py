@@ -6,6 +6,8 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import numpy as np
+
 from . import readers, summaries
 from . import release as exits
 from .errors import ParameterError, RecordError, shown
@@ -76,24 +78,34 @@ def density(
         "bandwidth": bandwidth, "eta": eta, "neighbors": neighbors, "invalid": invalid, "outside": outside,
         "postprocess": postprocess,
     }  # fmt: skip
-    probe = DensityPlan(n=PLACEHOLDER, method=KNorm(1) if method is None else method, **facts)
+    grouped = by is not None or isinstance(counts, Mapping)
+    if not grouped and (groups is not None or isinstance(n, Mapping)):
+        raise ParameterError("groups need labels", "none", "Pass by=<a column, or one label per point>.")
+    if n is None and points is not None and not grouped:
+        hint = readers.Source(points).size_hint()  # public under `replace`, and most sources know it
+        n = hint if hint is not None and hint >= 2 else None
     book = exits.open_ledger(ledger)
+    if not grouped and n is not None:
+        plan = DensityPlan(n=n, method=method, **facts)  # type: ignore[arg-type]
+        exits.check_budget(book, plan)
+        summary = plan.summarize(points, counts=counts, **_reading(counts, columns, header, progress))
+        return exits.execute(plan, summary, book, query)
+    probe = DensityPlan(n=PLACEHOLDER, method=KNorm(1) if method is None else method, **facts)
     exits.check_budget(book, probe)
     facts["method"] = method
-    if by is None and not isinstance(counts, Mapping):
-        if groups is not None or isinstance(n, Mapping):
-            raise ParameterError("groups need labels", "none", "Pass by=<a column, or one label per point>.")
-        if counts is not None:
-            summary = probe.summarize_counts(counts)
-        else:
-            summary = probe.summarize(points, columns=columns, header=header, progress=progress)
-        return exits.execute(_planned(summary, n, facts), summary, book, query)
+    if not grouped:
+        summary = probe.summarize(points, counts=counts, **_reading(counts, columns, header, progress))
+        return exits.execute(_planned(summary, None, facts), summary, book, query)
     parts = _grouped(probe, points, counts, by, groups, columns, header, progress)
     sizes = n if isinstance(n, Mapping) else dict.fromkeys(parts, n)
     if missing := [name for name in parts if name not in sizes]:
         raise ParameterError("n must have a guess for every group", shown(missing[0]), "Add it.")
     plans = [_planned(part, sizes[name], facts, name) for name, part in parts.items()]
     return GroupPlan(tuple(parts), tuple(plans)).release(parts, book, query)
+
+
+def _reading(counts: Any, columns: Any, header: Any, progress: Any) -> dict[str, Any]:
+    return {} if counts is not None else {"columns": columns, "header": header, "progress": progress}
 
 
 def _planned(summary: Summary, n: Any, facts: dict[str, Any], group: str = "") -> DensityPlan:
@@ -119,9 +131,16 @@ def _grouped(
     if counts is not None:
         if by is not None or not isinstance(counts, Mapping):
             raise ParameterError("counts by group are a mapping", shown(by), "Pass counts={'north': [...], ...}.")
-        if names is not None and set(names) != {str(name) for name in counts}:
-            raise ParameterError("groups must be those of the counts", shown(names), "Leave groups out.")
-        return {str(name): probe.summarize_counts(table) for name, table in counts.items()}
+        tables = {str(name): table for name, table in counts.items()}
+        if len(tables) < len(counts):
+            raise ParameterError("groups must have different names", "two that are spelt alike", "Rename one.")
+        if names is None and not probe.problem.adds:
+            return {name: probe.summarize_counts(table) for name, table in tables.items()}
+        if names is not None:
+            if missing := set(tables) - set(names):
+                raise ParameterError("groups must hold those of the counts", shown(min(missing)), "Add it to groups.")
+            nothing = np.zeros(probe.problem.bins, dtype=int)
+            return {name: probe.summarize_counts(tables.get(name, nothing)) for name in names}
     if names is None and probe.problem.adds:
         raise ParameterError(
             "with add-remove, which groups exist must be public", "no list", "Pass groups=['north', 'south', ...]."

@@ -23,7 +23,7 @@ EXACT = 4096
 #: A certified bound this close to a distance that is attained is not worth refining.
 TIGHT = 1.01
 #: Blocks that are compared with every single atom, and how often the worst of them are halved.
-HUBS, HUB_ROUNDS = 128, 4
+HUBS, HUB_ROUNDS = 96, 3
 #: How far a bound may lie above a distance that is attained.
 WIDEST_GAP = 1.4
 #: Atoms that stand for all of them while parameters are being chosen.
@@ -40,7 +40,7 @@ class Diameter:
     @property
     def gap(self) -> float:
         """One where the bound is exact."""
-        return self.upper / self.attained
+        return self.upper / self.attained if self.attained > 0 else 1.0 if self.upper == 0 else np.inf
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,7 +86,7 @@ class AtomReach:
 
     def _certified(self, diameter: Diameter) -> float:
         """The bound, if it is close enough to what two atoms were seen to differ by."""
-        if diameter.gap > WIDEST_GAP:
+        if not diameter.gap <= WIDEST_GAP:
             raise ParameterError(
                 f"a certified sensitivity must lie within {WIDEST_GAP} of one that is attained",
                 f"a ratio of {diameter.gap:.2f}",
@@ -210,4 +210,5 @@ class AtomReach:
             line[np.linspace(0, len(line) - 1, count).round().astype(int)]
             for line, count in zip(self.atoms.lines, self.atoms.counts(most), strict=True)
         )
-        return AtomReach(Atoms(lines, self.atoms.index, self.atoms.height), self.factor, self.rest, self.lone)
+        some = Atoms(lines, self.atoms.index, self.atoms.height, self.atoms.whole or self.atoms)
+        return AtomReach(some, self.factor, self.rest, self.lone)

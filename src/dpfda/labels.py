@@ -7,6 +7,7 @@ it is for labels that are public anyway).
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
@@ -34,7 +35,7 @@ class Coder:
 
     def code(self, label: object) -> float:
         """The number of a label's group, or nothing (NaN)."""
-        name = "" if label is None or label != label else str(label).strip()
+        name = label_text(label)
         if self.groups is None and name and name not in self.codes:
             if len(self.codes) == MOST_GROUPS:
                 raise ParameterError(
@@ -45,6 +46,23 @@ class Coder:
 
     def column(self, labels: Iterable[object]) -> np.ndarray:
         return np.array([self.code(label) for label in labels], dtype=float)
+
+
+#: The byte-order mark that some programs write at the start of a text.
+MARK = "\ufeff"
+
+
+def label_text(label: object) -> str:
+    """A label as text, alone and whatever it is: empty where there is none. Whole numbers have one spelling."""
+    if label is None or type(label).__name__ in ("NAType", "NaTType"):
+        return ""
+    try:
+        if isinstance(label, float | np.floating):
+            return "" if math.isnan(label) else str(int(label)) if float(label).is_integer() else str(float(label))
+        text = str(label).strip().removeprefix(MARK).strip()
+    except (ValueError, TypeError, ArithmeticError, AttributeError, RuntimeError):
+        return ""
+    return text[1:-1].strip() if len(text) > 1 and text[0] == text[-1] == '"' else text
 
 
 def as_groups(groups: Sequence[object] | None) -> tuple[str, ...] | None:

@@ -132,6 +132,15 @@ class Ledger:
         book = self._read()
         return book.epsilon - book.spent
 
+    @property
+    def delta_budget(self) -> Fraction:
+        """The budget for delta; zero where only pure releases are allowed."""
+        return self._read().delta
+
+    @property
+    def delta_spent(self) -> Fraction:
+        return self._read().spent_delta
+
     def _read(self) -> _Book:
         with _connection(self.path) as db:
             return _load(db, self.path.name, self.study)

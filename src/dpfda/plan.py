@@ -24,6 +24,7 @@ from .codec import Fact
 from .errors import FileError, ParameterError, shown
 from .methods.base import Method, one_of
 from .postprocess import Band, band_half_width, pointwise_sd, some_points
+from .problems.count import count_energies, count_part, count_share
 from .protocol import Problem, Stage, Summary
 
 if TYPE_CHECKING:
@@ -33,8 +34,25 @@ if TYPE_CHECKING:
 VERSION = 1
 
 
-class Plan(Fact, ABC):
-    """Public facts, and what follows from them. Subclasses add fields, `problem` and `stage`."""
+class Sealed(Fact):
+    """A fact with a digest that travels as sealed text."""
+
+    @cached_property
+    def digest(self) -> str:
+        """SHA-256 of the plan's public content: what the ledger records."""
+        return codec.digest(codec.plain(self))
+
+    @classmethod
+    def from_json(cls, text: str) -> Self:
+        """The plan that :meth:`to_json` wrote; edited or damaged text is refused."""
+        plan = codec.revive(codec.unseal(text, "plan", VERSION).get("plan"))
+        if not isinstance(plan, cls):
+            raise FileError(f"The file holds no {cls.__name__}.")
+        return plan
+
+
+class Plan(Sealed, ABC):
+    """Public facts, and what follows from them. Subclasses add fields, `problem` and `vocabulary`."""
 
     #: What a release of this plan is called in ledgers and statements.
     query: ClassVar[str]
@@ -42,6 +60,7 @@ class Plan(Fact, ABC):
     risk_words: ClassVar[str] = "noise plus prior bias"
     n: int
     epsilon: Fraction
+    method: Method
 
     @property
     def released(self) -> type[Release]:
@@ -58,20 +77,36 @@ class Plan(Fact, ABC):
     def problem(self) -> Problem:
         """What is estimated, from which records."""
 
-    @property
-    @abstractmethod
-    def stage(self) -> Stage:
-        """The problem with its filters and noise laws."""
+    @cached_property
+    def _count_epsilon(self) -> Fraction:
+        """What a private count costs: the share that serves the quotient best, nothing if n is public."""
+        if not self.problem.adds:
+            return Fraction(0)
+        parts = self.method.calibrate(self.problem, self.epsilon)
+        return self.epsilon * count_share(self.epsilon, *count_energies(self.problem, parts), self.n)
 
-    @property
-    @abstractmethod
+    @cached_property
     def chosen(self) -> Method:
         """The method with every parameter that was left to selection filled in."""
+        return self.method.resolved(self.problem, self.epsilon - self._count_epsilon)
+
+    @cached_property
+    def stage(self) -> Stage:
+        """The problem with its filters and noise laws."""
+        parts = self.chosen.calibrate(self.problem, self.epsilon - self._count_epsilon)
+        if self.problem.adds:
+            parts = (*parts, count_part(self.basis.size, self.n, self._count_epsilon))
+        return Stage(self.problem, parts)
 
     @property
     def delta(self) -> Fraction:
         """Zero for pure differential privacy."""
         return self.stage.delta
+
+    @property
+    def uses_kernel(self) -> bool:
+        """Whether the kernel matters to the release."""
+        return True
 
     def polished(self, release: Any) -> Any:
         """What is done after the noise by default: post-processing, free of privacy cost."""
@@ -170,22 +205,9 @@ class Plan(Fact, ABC):
 
     # -- as text --------------------------------------------------------------------------
 
-    @cached_property
-    def digest(self) -> str:
-        """SHA-256 of the plan's public content: what the ledger records."""
-        return codec.digest(codec.plain(self))
-
     def to_json(self) -> str:
         """The whole plan as text, with a version and a checksum, for review and for :meth:`from_json`."""
         return codec.seal("plan", VERSION, {"plan": codec.plain(self), "chosen": codec.plain(self.chosen)})
-
-    @classmethod
-    def from_json(cls, text: str) -> Self:
-        """The plan that :meth:`to_json` wrote; edited or damaged text is refused."""
-        plan = codec.revive(codec.unseal(text, "plan", VERSION).get("plan"))
-        if not isinstance(plan, cls):
-            raise FileError(f"The file holds no {cls.__name__}.")
-        return plan
 
     def explain(self) -> str:
         """What the plan protects, what it costs in accuracy, and what it does not protect, in plain words."""

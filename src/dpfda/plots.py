@@ -17,7 +17,7 @@ from .postprocess import Band
 
 LINES = ("-", "--", ":", "-.")
 INK, SHADE = "#1b4b72", "#9cc3de"
-HEAT, KINDS = "Blues", ("map", "surface")
+HEAT, SIGNED, KINDS = "Blues", "RdBu_r", ("map", "heatmap", "surface")
 COLOURS = ("#1b4b72", "#c4542d", "#3f7d4e", "#8a5a9e", "#b08a1e", "#555555")
 
 
@@ -54,20 +54,33 @@ def curve(grid: Grid, values: np.ndarray, band: Band, ax: Any = None, title: str
     return ax
 
 
-def surface(grid: ProductGrid, values: np.ndarray, ax: Any = None, title: str = "", kind: str = "map") -> Any:
-    """A released surface over two dimensions: a heat map, or a surface in space."""
+def surface(
+    grid: ProductGrid,
+    values: np.ndarray,
+    ax: Any = None,
+    title: str = "",
+    kind: str = "map",
+    signed: bool = False,
+    top: float | None = None,
+) -> Any:
+    """A released surface over two dimensions: a heat map (`signed`: about zero), or a surface in space.
+
+    `top` is the end of the colour scale where several maps share one.
+    """
     if kind not in KINDS:
         raise ParameterError(f"kind must be one of {', '.join(KINDS)}", shown(kind), "Pass kind='map'.")
     first, second = grid.axes
-    if kind == "map":
+    if kind != "surface":
         ax = _axes(ax)
+        end = float(np.abs(values).max()) if top is None else top
+        scale = {"cmap": SIGNED, "vmin": -end, "vmax": end} if signed else {"cmap": HEAT, "vmax": top}
         image = ax.imshow(
             values.T,
             origin="lower",
             extent=(*first.span, *second.span),
             aspect="auto",
-            cmap=HEAT,
             interpolation="nearest",
+            **scale,
         )
         ax.figure.colorbar(image, ax=ax, shrink=0.9)
     else:
@@ -87,8 +100,9 @@ def panels(parts: Sequence[Any], title: str = "", names: Sequence[str] | None = 
     figure = Figure(figsize=(4.2 * across, 3.8 * down + 0.3), layout="constrained")
     figure.suptitle(title, fontsize=11, x=0.01, ha="left")
     places = figure.subplots(down, across, squeeze=False).ravel()
+    top = max(float(part.values.max()) for part in parts) if names else None
     for place, part, name in zip(places, parts, names or [""] * len(parts), strict=False):
-        surface(part.grid, part.values, ax=place, title=name)
+        surface(part.grid, part.values, ax=place, title=name, top=top)
     for place in places[len(parts) :]:
         place.set_visible(False)
     return places[0]

@@ -121,6 +121,11 @@ def shrink(release: Any, method: str = "bayes") -> Any:
     return replace(release, coefficients=coefficients, steps=(f"shrinkage by {method}",))
 
 
+def project(release: Any) -> Any:
+    """The nearest density in L2 to a released one: nowhere negative, integral one. The raw release stays with it."""
+    return release.project()
+
+
 def shrunk(coefficients: np.ndarray, stage: Stage, method: str = "bayes") -> np.ndarray:
     """Coefficients after shrinkage.
 

@@ -218,6 +218,10 @@ class Problem(Protocol):
         """Whether neighbours differ by one record more or less (the count is then private)."""
 
     @property
+    def center_coefficients(self) -> np.ndarray:
+        """Coefficients of the public centre."""
+
+    @property
     def offset(self) -> np.ndarray:
         """The part of the public centre that the basis cannot express, on the grid."""
 
@@ -270,7 +274,9 @@ class Stage:
 
     def statistic(self, summary: Summary) -> np.ndarray:
         """The numbers right before noise, as floats. Confidential: for audits, never for publication."""
-        return self.spread([part.law.real(s) for part, s in zip(self.parts, self.settle(summary), strict=True)])
+        whole = self.spread([part.law.real(s) for part, s in zip(self.parts, self.settle(summary), strict=True)])
+        whole[: self.problem.public] = self.problem.center_coefficients[: self.problem.public]
+        return whole
 
     def loss(self, h: np.ndarray) -> float:
         """Privacy loss of a difference `h` of two statistics; infinite where there is no noise to hide it."""
@@ -299,9 +305,6 @@ class Stage:
         problem = self.problem
         filter = self.filter[: problem.basis.size]
         sampled = filter**2 * problem.sampling
-        if problem.shrinks:
-            variance = problem.finish_variance(self.variance) + sampled
-            return typical(shrunk_errors(problem.classes, filter, variance) + problem.floor, problem.sizes)
         bias = np.array([self.bias(guess) for guess in problem.classes]) + problem.floor
         return typical(self.error + float((sampled * problem.basis.energies).sum()) + bias, problem.sizes)
 
@@ -314,8 +317,19 @@ class Stage:
         return float((errors * self.problem.basis.energies).sum())
 
     @property
+    def shrunk_risk(self) -> float:
+        """What of the risk is left after the best linear shrinkage."""
+        problem = self.problem
+        filter = self.filter[: problem.basis.size]
+        variance = problem.finish_variance(self.variance) + filter**2 * problem.sampling
+        return typical(shrunk_errors(problem.classes, filter, variance) + problem.floor, problem.sizes)
+
+    @property
     def filter(self) -> np.ndarray:
-        return self.spread([part.filter for part in self.parts])
+        """What each coordinate is multiplied by: one where it is public, zero where it is not released."""
+        whole = self.spread([part.filter for part in self.parts])
+        whole[: self.problem.public] = 1.0
+        return whole
 
     @property
     def scales(self) -> np.ndarray:

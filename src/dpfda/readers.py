@@ -67,10 +67,10 @@ class Source:
             codes = self.coder.column(labels[done : done + len(batch)])
             done += len(batch)
             if done > len(labels):
-                raise RecordError("There must be one label per record", cure=f"There are {len(labels)} labels.")
+                raise RecordError("There must be one label per record", cure="There are fewer.")
             yield batch, codes
         if done != len(labels):
-            raise RecordError("There must be one label per record", cure=f"There are {len(labels)} labels.")
+            raise RecordError("There must be one label per record", cure="There are more.")
 
     def batches(self) -> Iterator[np.ndarray]:
         """Float batches, one row per record; with a label column, its numbers come last."""
@@ -81,6 +81,8 @@ class Source:
             yield from self._array(_functional(data, self.points))
         elif hasattr(data, "iloc") and hasattr(data, "columns"):
             yield from self._pandas(data)
+        elif hasattr(data, "to_numpy") and hasattr(data, "dtype") and self.columns is None:  # one column
+            yield from self._array(data.to_numpy())
         elif hasattr(data, "__arrow_c_stream__") or isinstance(data, pa.RecordBatch):
             yield from self._arrow(data)
         elif self.columns is not None:
@@ -136,8 +138,8 @@ class Source:
         array = None if self.lenient and not isinstance(values, np.ndarray) else _as_array(values)
         if array is None or array.dtype.kind not in "fiub":
             array = self._by_rows(values)
-        if self.width == 1 and array.ndim == 1:
-            array = array[:, None]
+        if self.width is not None and array.ndim == 1 and (self.width == 1 or not array.size):
+            array = array.reshape(-1, self.width)
         if array.ndim != 2:
             raise RecordError(
                 f"Records must form a table of two dimensions, not {array.ndim}",
@@ -145,7 +147,9 @@ class Source:
             )
         rows = _rows_per_batch(array.shape[1])
         for start in range(0, len(array), rows):
-            yield np.asarray(array[start : start + rows], dtype=float)
+            with np.errstate(all="ignore"):  # what a value does in a cast is nobody's business
+                batch = np.asarray(array[start : start + rows], dtype=float)
+            yield batch
 
     def _by_rows(self, values: Any) -> np.ndarray:
         """Records that do not form an array of numbers: an error, or missing values cell by cell."""
@@ -223,7 +227,7 @@ class Source:
         out = np.full((batch.num_rows, batch.num_columns), np.nan)
         for i, (field, column) in enumerate(zip(batch.schema, batch.columns, strict=True)):
             if field.name == self.by:
-                out[:, i] = self.coder.column(column.to_pylist())  # type: ignore[union-attr]
+                out[:, i] = self.coder.column(_labels(column))  # type: ignore[union-attr]
                 continue
             if pa.types.is_dictionary(field.type) and _numeric(field.type.value_type):
                 column = column.dictionary_decode()
@@ -300,6 +304,21 @@ def _numeric(kind: pa.DataType) -> bool:
     )
 
 
+def _labels(column: pa.Array) -> list[Any]:
+    """Labels of an Arrow column; a cell that cannot be read is missing, alone."""
+    try:
+        return column.to_pylist()
+    except (ValueError, OverflowError, pa.ArrowException):
+        return [_label(cell) for cell in column]
+
+
+def _label(cell: Any) -> Any:
+    try:
+        return cell.as_py()
+    except (ValueError, OverflowError, pa.ArrowException):
+        return None
+
+
 def _functional(data: Any, points: np.ndarray | None) -> np.ndarray:
     matrix = np.asarray(data.data_matrix)
     if matrix.ndim != 3 or matrix.shape[2] != 1:
@@ -330,7 +349,7 @@ def _as_cells(record: Any) -> list[Any] | None:
         return None
     try:
         return list(record)
-    except (TypeError, ValueError, AttributeError, RuntimeError):
+    except Exception:  # whatever a record does when it is read, it does alone
         return None
 
 

@@ -25,6 +25,10 @@ def pss(method: Method, plan: Any) -> Method:
     >>> dp.selection.pss(dp.QR(), plan).eta
     1.5
     """
+    if plan.problem.smooths:
+        raise ParameterError(
+            "PSS is for means", "a density", "Its bandwidth is privacy-safe by default; leave the other parameters out."
+        )
     decay = plan.kernel.decay
     if decay is None:
         raise ParameterError(

@@ -72,7 +72,8 @@ def summarize_groups(
 ) -> dict[str, Summary]:
     """Exact totals of each group's records, by the name of the group. Confidential.
 
-    A record whose label is on no list is an error, or (``invalid="center"``) belongs to no group.
+    A record whose label is on no list is an error; under add-remove with ``invalid="center"`` it belongs
+    to no group.
     """
     found: dict[int, Summary] = {}
     source = readers.Source(records, columns, header, problem.invalid == "center", problem.width, None, by, coder)
@@ -84,7 +85,8 @@ def summarize_groups(
                 cure="Choose the value columns with columns=....",
             )
         lost = np.flatnonzero(np.isnan(codes))
-        if lost.size and problem.invalid == "raise":
+        if lost.size and (problem.invalid == "raise" or not problem.adds):
+            # Where n is public so are labels, and a record without one would change a published n.
             raise RecordError("A label is missing or names no group", (lost + done).tolist(), "Check by= and groups=.")
         for code in np.unique(codes[~np.isnan(codes)]).astype(int).tolist():
             rows = np.flatnonzero(codes == code)

@@ -44,7 +44,7 @@ class ProductBasis(Eigenbasis):
 
     def evaluate(self, t: ArrayLike, derivative: int = 0) -> np.ndarray:
         _first_only(derivative)
-        points = self._points(t)
+        points = self.points(t)
         columns = points[:, None] if points.ndim == 1 else points
         if derivative and columns.shape[1] > 1:
             raise ParameterError("derivatives are for curves", "a surface", "Difference it on the grid.")

@@ -16,6 +16,12 @@ def number(value: float) -> str:
     return f"{value:.3g}"
 
 
+def cost(plan: Any) -> str:
+    """A budget in words: epsilon, and delta where there is one."""
+    delta = f" and delta {float(plan.delta):g} (not pure)" if plan.delta else ""
+    return f"epsilon {float(plan.epsilon):g}{delta}"
+
+
 def odds(epsilon: float) -> str:
     """What epsilon does to the odds of any inference about one person."""
     factor = math.exp(epsilon) if epsilon < 700 else math.inf
@@ -73,7 +79,7 @@ def facts(plan: Any) -> list[tuple[str, str]]:
         *rows,
         ("neighbours", plan.neighbors),
         *words.rows,
-        ("kernel", repr(plan.kernel)),
+        ("kernel", repr(plan.kernel) if plan.uses_kernel else "not used by this method"),
         ("method", f"{plan.chosen!r}"),
         ("numbers released", f"{sum(part.where.size for part in plan.stage.parts)} of {plan.problem.size}"),
         ("expected error", f"{number(plan.expected_error)} (noise only, squared L2)"),
@@ -184,8 +190,9 @@ def statement(release: Any) -> str:
         else ""
     )
     draw = " and ".join(dict.fromkeys(part.law.words for part in plan.stage.parts))
+    kernel = f" with {plan.kernel!r}" if plan.uses_kernel else ""
     how = (
-        f"Method {plan.chosen!r} with {plan.kernel!r}: {draw}, drawn from the operating system's generator on "
+        f"Method {plan.chosen!r}{kernel}: {draw}, drawn from the operating system's generator on "
         f"exact integer totals.{after}"
     )
     return "\n\n".join(

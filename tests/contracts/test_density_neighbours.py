@@ -110,7 +110,8 @@ def test_duplicates_and_extreme_budgets(rng):
 
 def test_the_constant_is_public():
     plan = dp.DensityPlan(n=50, epsilon=1, domain=[(0, 4)])
-    assert plan.scales[0] == plan.filter[0] == 0
+    assert (plan.scales[0], plan.filter[0]) == (0, 1)
+    assert plan.statistic(plan.summarize(np.linspace(0, 4, 50)))[0] == 0.5
     release = plan.release(np.linspace(0, 4, 50))
     assert release.coefficients[0] == release.raw[0] == 0.5
 

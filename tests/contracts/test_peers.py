@@ -64,6 +64,25 @@ def test_the_worst_pair_of_a_gaussian_process():
     assert 0.99 <= plan.loss(up - down) <= 1
 
 
+@pytest.mark.parametrize("ratio", [1e12, 1e16, 1e20])
+@pytest.mark.parametrize("bound", [dp.Box, dp.Ellipsoid])
+def test_a_lattice_that_hardly_sees_a_huge_coordinate(bound, ratio):
+    """A function that vanishes at the lattice but for rounding, and a side that makes up for it."""
+
+    def kernel(s, t):
+        return 1 + 1.8 * np.outer(np.sin(2 * np.pi * s), np.sin(2 * np.pi * t))
+
+    for sensitivity in ("tight", "paper"):
+        plan = dp.MeanPlan(
+            n=10, epsilon=1, bound=bound([1, ratio]), grid=dp.Grid.uniform(0, 1, 25), kernel=kernel,
+            method=dp.Bernstein(1, sensitivity=sensitivity),
+        )  # fmt: skip
+        curves = np.zeros((10, 25))
+        for worst in ([1, ratio], [1, -ratio], [0, ratio]):
+            curves[0] = plan.problem.code.functions @ np.array(worst)
+            assert plan.loss(statistic(plan, curves) - statistic(plan, -curves)) <= 1
+
+
 class TestBernstein:
     def test_check_values(self):
         basis = BernsteinBasis(dp.Grid.uniform(0, 1, 5), 25)
@@ -210,6 +229,13 @@ class TestGaussianProcess:
         assert "(not pure)" in release.plot().get_title(loc="left")
         assert "delta 0.001" in repr(release)
         assert "no delta" in plan_of().explain()
+        assert (book.delta_spent, book.delta_budget) == (Fraction(1, 1000), Fraction(1, 100))
+        groups = dp.density(
+            np.linspace(0, 1, 40), by=["a", "b"] * 20, epsilon=1, domain=[(0, 1)], method=dp.GaussianProcess("1e-3")
+        )
+        assert groups.plan.delta == Fraction(1, 1000)  # groups share no record: one delta, not two
+        for text in (repr(groups), repr(groups.plan), groups.plan.composition, groups.statement):
+            assert "not pure" in text
 
     def test_only_this_method_has_a_delta(self):
         for method in (dp.FRL(), dp.QR(), dp.AR(), dp.Minimax(), dp.KNorm(), dp.Bernstein(5)):

@@ -23,7 +23,9 @@ from ..errors import DpfdaError, LedgerError
 plain_text: dict[str, Any] = {"highlight": False, "soft_wrap": True, "emoji": False, "markup": False}
 out, err = Console(**plain_text), Console(stderr=True, **plain_text)
 #: Words that errors spell as keywords of Python and the command spells as options.
-OPTIONS = re.compile(r"\b(epsilon|columns|fill|invalid|n|study|measure|grid|standardize)=")
+OPTIONS = re.compile(
+    r"\b(epsilon|columns|fill|invalid|n|study|measure|grid|standardize|outside|domain|cells|edges|by|groups)="
+)
 
 
 def guarded(command: Callable[..., None]) -> Callable[..., None]:

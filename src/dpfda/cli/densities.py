@@ -33,9 +33,7 @@ def density_command(
     domain: opt.Domain = None,
     cells: opt.Cells = None,
     counts: Annotated[str | None, typer.Option(help="Column of counts: the file is a table, one row a bin.")] = None,
-    edges: Annotated[
-        str | None, typer.Option(help="Edges of the bins: 0,1,5,10 or start:stop:step, joined by commas.")
-    ] = None,
+    edges: opt.Edges = None,
     axis: opt.Names = None,
     kernel: Annotated[str | None, typer.Option(help="gaussian, exponential or matern:nu; :length for a scale.")] = None,
     bandwidth: opt.Bandwidth = None,
@@ -46,22 +44,20 @@ def density_command(
         str, typer.Option(help="raise: stop at an unusable point; center: count it as spread evenly.")
     ] = "raise",
     outside: opt.Outside = "raise",
-    raw: Annotated[bool, typer.Option("--raw", help="No shrinkage and no projection after the noise.")] = False,
+    raw: opt.Raw = False,
     by: Annotated[str | None, typer.Option(help="Column of public labels: one density per group.")] = None,
     groups: Annotated[str | None, typer.Option(help="The groups, separated by commas (needed for add-remove).")] = None,
     n: opt.N = None,
     plan: opt.PlanFile = None,
-    columns: Annotated[str | None, typer.Option(help="Value columns: a pattern or a comma list.")] = None,
-    header: Annotated[
-        bool | None, typer.Option(help="Whether a text file begins with names. Default: look at its first line.")
-    ] = None,
-    ledger: Annotated[Path | None, typer.Option(help="Ledger to charge.")] = None,
-    study: Annotated[str | None, typer.Option(help="The study the ledger must belong to.")] = None,
-    output: Annotated[Path | None, typer.Option("--out", help="Write the release as JSON.")] = None,
-    csv: Annotated[Path | None, typer.Option(help="Write density and band as CSV.")] = None,
-    plot: Annotated[Path | None, typer.Option(help="Write a picture (PNG): curve and band, or heat map.")] = None,
+    columns: opt.ValueColumns = None,
+    header: opt.Header = None,
+    ledger: opt.Book = None,
+    study: opt.Study = None,
+    output: opt.Out = None,
+    csv: opt.Csv = None,
+    plot: opt.Picture = None,
     surface: Annotated[Path | None, typer.Option(help="Write a surface in space (PNG); two dimensions.")] = None,
-    statement: Annotated[Path | None, typer.Option(help="Write the privacy statement as text.")] = None,
+    statement: opt.StatementFile = None,
     as_json: opt.AsJson = False,
     quiet: opt.Quiet = False,
 ) -> None:
@@ -92,7 +88,8 @@ def density_command(
             )  # fmt: skip
             named = None if groups is None else groups.split(",")
             if counts is not None:
-                data: dict[str, Any] = {"counts": _table(points, counts, by, named, header)}
+                table = _table(points, counts, by, named, header)
+                data: dict[str, Any] = {"counts": table, "groups": named}
             else:
                 data = {"points": points, "by": by, "groups": named, "columns": split(columns), "header": header}
             release = density(**data, n=n, ledger=book, progress=progress, **facts)

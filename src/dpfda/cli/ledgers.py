@@ -40,6 +40,7 @@ def ledger_show(path: Annotated[Path, typer.Argument(help="A ledger file.")], as
         "budget": str(book.budget),
         "spent": str(book.spent),
         "remaining": str(book.remaining),
+        "delta": f"{book.delta_spent} of {book.delta_budget}" if book.delta_budget else "0 (pure releases only)",
         "entries": len(book.history()),
     }
     out.print_json(data=data) if as_json else out.print("\n".join(f"{key:<10} {value}" for key, value in data.items()))

@@ -45,6 +45,20 @@ Cells = Annotated[str | None, typer.Option(help="Cells per coordinate: 512, or 6
 Names = Annotated[list[str] | None, typer.Option("--axis", help="Name of a coordinate, 'age (years)'; once each.")]
 Bandwidth = Annotated[float | None, typer.Option(help="Kernel bandwidth. Default: width times n^(-1/(4+d)).")]
 Eta = Annotated[float | None, typer.Option(help="Power of the kernel where it smooths (qr, bernstein, ...).")]
+Edges = Annotated[
+    str | None, typer.Option(help="Edges of bins of counts: 0,1,5,10 or start:stop:step, joined by commas.")
+]
+Raw = Annotated[bool, typer.Option("--raw", help="No shrinkage and no projection after the noise.")]
+ValueColumns = Annotated[str | None, typer.Option("--columns", help="Value columns: a pattern (hh*) or a comma list.")]
+Header = Annotated[
+    bool | None, typer.Option(help="Whether a text file begins with names. Default: look at its first line.")
+]
+Book = Annotated[Path | None, typer.Option("--ledger", help="Ledger to charge.")]
+Study = Annotated[str | None, typer.Option(help="The study the ledger must belong to.")]
+Out = Annotated[Path | None, typer.Option("--out", help="Write the release as JSON.")]
+Csv = Annotated[Path | None, typer.Option(help="Write values and band as CSV.")]
+Picture = Annotated[Path | None, typer.Option("--plot", help="Write a picture (PNG).")]
+StatementFile = Annotated[Path | None, typer.Option("--statement", help="Write the privacy statement as text.")]
 Outside = Annotated[str, typer.Option(help="raise: stop at a point outside the domain; clip: move it to the edge.")]
 Axis = Annotated[str, typer.Option(help="Name of the domain, with its unit: 'hour (h)'.")]
 Neighbors = Annotated[str, typer.Option(help="replace (n public) or add-remove (n private).")]

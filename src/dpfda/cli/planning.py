@@ -38,6 +38,8 @@ def plan_command(
     bandwidth: opt.Bandwidth = None,
     eta: opt.Eta = None,
     outside: opt.Outside = "raise",
+    edges: opt.Edges = None,
+    raw: opt.Raw = False,
     output: Annotated[Path | None, typer.Option("--out", help="Write the plan.")] = None,
     explain: Annotated[bool, typer.Option("--explain", help="Say in plain words what it means.")] = False,
     target: Annotated[
@@ -56,12 +58,12 @@ def plan_command(
         plan = opt.density_without_data(
             n,
             **opt.density_options(
-                epsilon, domain, cells, None, names, kernel, bandwidth, eta, method,
-                neighbors=neighbors, invalid=invalid, outside=outside,
+                epsilon, domain, cells, edges, names, kernel, bandwidth, eta, method,
+                neighbors=neighbors, invalid=invalid, outside=outside, postprocess=not raw,
             ),
         )  # fmt: skip
     else:
-        check_kind(context, ("cells", "bandwidth", "eta", "outside"), "a mean curve", "no --domain")
+        check_kind(context, ("cells", "bandwidth", "eta", "outside", "edges", "raw"), "a mean curve", "no --domain")
         plan = opt.plan_without_data(
             n,
             **opt.plan_options(
@@ -110,6 +112,9 @@ def compare_command(
     kernel: opt.KernelText = None,
     neighbors: opt.Neighbors = "replace",
     domain: opt.Domain = None,
+    cells: opt.Cells = None,
+    bandwidth: opt.Bandwidth = None,
+    eta: opt.Eta = None,
     methods: Annotated[
         str | None, typer.Option(help="Methods, separated by spaces. Default: frl ar qr minimax knorm.")
     ] = None,
@@ -134,16 +139,18 @@ def compare_command(
         base = opt.density_without_data(
             n,
             **opt.density_options(
-                budgets[0], domain, None, None, None, kernel, None, None, "knorm", neighbors=neighbors
+                budgets[0], domain, cells, None, None, kernel, bandwidth, eta, "knorm", neighbors=neighbors
             ),
         )
     else:
+        check_kind(context, ("cells", "bandwidth", "eta"), "a mean curve", "no --domain")
         base = opt.plan_without_data(
             n,
             **opt.plan_options(budgets[0], radius, norm, center, grid, "t", kernel, "minimax", neighbors=neighbors),
         )
     plans = api.compare(base, [parsing.parse_method(m) for m in chosen], budgets)
-    risks = {name: [getattr(p, f"expected_{measure}") for p in row] for name, row in plans.items()}
+    marked = {name: f"{name} (not pure)" if row[0].delta else name for name, row in plans.items()}
+    risks = {marked[name]: [getattr(p, f"expected_{measure}") for p in row] for name, row in plans.items()}
     if plot:
         opt.check_picture(plot)
         ax = plots.comparison([float(p.epsilon) for p in next(iter(plans.values()))], risks)

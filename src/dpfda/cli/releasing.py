@@ -38,16 +38,14 @@ def mean_command(
     fill: opt.Fill = None,
     n: opt.N = None,
     plan: opt.PlanFile = None,
-    columns: Annotated[str | None, typer.Option(help="Value columns: a pattern (hh*) or a comma list.")] = None,
-    header: Annotated[
-        bool | None, typer.Option(help="Whether a text file begins with names. Default: look at its first line.")
-    ] = None,
-    ledger: Annotated[Path | None, typer.Option(help="Ledger to charge.")] = None,
-    study: Annotated[str | None, typer.Option(help="The study the ledger must belong to.")] = None,
-    output: Annotated[Path | None, typer.Option("--out", help="Write the release as JSON.")] = None,
-    csv: Annotated[Path | None, typer.Option(help="Write curve and band as CSV.")] = None,
-    plot: Annotated[Path | None, typer.Option(help="Write a picture (PNG).")] = None,
-    statement: Annotated[Path | None, typer.Option(help="Write the privacy statement as text.")] = None,
+    columns: opt.ValueColumns = None,
+    header: opt.Header = None,
+    ledger: opt.Book = None,
+    study: opt.Study = None,
+    output: opt.Out = None,
+    csv: opt.Csv = None,
+    plot: opt.Picture = None,
+    statement: opt.StatementFile = None,
     shrink: Annotated[str | None, typer.Option(help="Shrink after the noise: bayes or james-stein.")] = None,
     as_json: opt.AsJson = False,
     quiet: opt.Quiet = False,
@@ -150,6 +148,7 @@ def shown(release: Any) -> dict[str, Any]:
     return {
         "plan": release.plan.digest,
         "epsilon": str(release.plan.epsilon),
+        "delta": str(release.plan.delta),
         "composition": release.plan.composition,
         "groups": {name: shown_release(part) for name, part in release.items()},
     }

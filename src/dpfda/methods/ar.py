@@ -10,7 +10,7 @@ import numpy as np
 
 from ..errors import ParameterError
 from ..protocol import Part, Problem
-from .base import Penalized
+from .base import Penalized, check_rough
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,6 +29,7 @@ class AR(Penalized):
             raise ParameterError(
                 "AR thresholds the coefficients of a mean", "a density", "Use KNorm(), Minimax(), QR() or FRL()."
             )
+        check_rough(self.eta)
         eta = self.eta or 2 * (1 + 2 / (problem.decay or 4.0))
         psi = self.psi or self._best_psi(problem, epsilon, *_scale(problem, eta))
         return replace(self, eta=eta, psi=psi)

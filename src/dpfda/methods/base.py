@@ -124,8 +124,8 @@ class Penalized(LaplaceMethod):
     sensitivity: str = "tight"
 
     def __post_init__(self) -> None:
-        for name, least in (("eta", 1.0), ("psi", 0.0)):
-            check_positive(name, getattr(self, name), above=least)
+        for name in ("eta", "psi"):
+            check_positive(name, getattr(self, name))
             if getattr(self, name) is not None:
                 object.__setattr__(self, name, float(getattr(self, name)))
         self._check_options()
@@ -156,8 +156,14 @@ def check_positive(name: str, value: float | None, above: float = 0.0) -> None:
         raise ParameterError(
             f"{name} must be a finite number above {above:g}",
             shown(value),
-            f"Leave {name}=None to choose from public things.",
+            f"Leave {name} out to choose it from public things.",
         )
+
+
+def check_rough(eta: float | None) -> None:
+    """For means the paper's theory asks for more smoothing than the kernel itself."""
+    if eta is not None and eta <= 1:
+        raise ParameterError("eta must be above 1 for a mean", eta, "Leave eta out to choose it from public things.")
 
 
 def within(components: int, available: int) -> int:

@@ -11,7 +11,7 @@ import numpy as np
 from ..basis import NEGLIGIBLE
 from ..errors import ParameterError
 from ..protocol import Part, Problem
-from .base import Penalized, best_scale
+from .base import Penalized, best_scale, check_rough
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,6 +30,7 @@ class QR(Penalized):
         if problem.smooths:
             check_no_psi(self.psi)
             return replace(self, eta=eta)
+        check_rough(self.eta)
         powers = problem.basis.eigenvalues**eta
         psi = self.psi or best_scale(
             lambda x: self._psi_risk(problem, epsilon, powers, x), 1e-3 * float(powers[-1]), 1e3 * float(powers[0])

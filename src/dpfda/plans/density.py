@@ -16,11 +16,10 @@ from ..diameter import EXACT, AtomReach
 from ..errors import ParameterError, RecordError, shown
 from ..grid import Grid, ProductGrid
 from ..kernels import Gaussian, Kernel, Stationary
-from ..methods import GaussianProcess, KNorm, Method, Minimax
+from ..methods import FRL, QR, Bernstein, GaussianProcess, KNorm, Method, Minimax
 from ..methods.base import check_positive, one_of
 from ..noise import Laplace
 from ..plan import Plan
-from ..problems.count import count_energies, count_part, count_share
 from ..problems.density import DensityProblem, spread
 from ..protocol import INVALID, NEIGHBORS, Stage, Summary, as_epsilon
 from ..tensor import CosineProductBasis, by_frequency
@@ -45,9 +44,9 @@ class DensityPlan(Plan):
     `domain` is one public range per coordinate. `cells` (a number, or one per coordinate) is how
     finely points are told apart; `edges` are bins of a table of counts instead. `bandwidth` None is
     privacy-safe: the domain's width times ``n^(-1/(4+d))``. `eta` is the power of the kernel in an
-    estimator that smooths by it (QR, GaussianProcess, Bernstein). `method` None is whichever of KNorm
-    and Minimax has the smaller expected risk over a public class of densities. `postprocess` shrinks by
-    the known noise law and projects onto densities.
+    estimator that smooths by it (QR, GaussianProcess, Bernstein). `method` None is QR where a bandwidth
+    or `eta` is given, else whichever of KNorm and Minimax (which need neither) is more accurate over a
+    public class of densities. `postprocess` shrinks by the known noise law and projects onto densities.
 
     >>> import dpfda as dp
     >>> plan = dp.DensityPlan(n=2000, epsilon=1.0, domain=[(0, 110)])
@@ -58,7 +57,7 @@ class DensityPlan(Plan):
     """
 
     query: ClassVar[str] = "density"
-    risk_words: ClassVar[str] = "noise, sampling and bias, over a public class of densities"
+    risk_words: ClassVar[str] = "noise, sampling and bias, before shrinkage, over a public class of densities"
     n: int
     epsilon: Fraction
     domain: tuple[tuple[float, float], ...]
@@ -85,13 +84,25 @@ class DensityPlan(Plan):
         self._settle_kernel()
         check_positive("eta", self.eta)
         check_method(self.method)
+        given = getattr(self.method, "eta", None)
+        if self.eta is not None and given is not None and given != self.eta:
+            raise ParameterError("eta is given once", f"{self.eta:g} and {given:g}", "Drop one of them.")
         for name, allowed in (("neighbors", NEIGHBORS), ("invalid", INVALID), ("outside", OUTSIDE)):
             one_of(name, getattr(self, name), allowed)
         one_of("postprocess", self.postprocess, (True, False))
         if self.method is None:
-            put("method", KNorm())
-            put("method", min((KNorm(), Minimax()), key=self._sketched_risk))
+            put("method", self._default_method())
         self.stage  # noqa: B018  (calibrate now: a plan that cannot be carried out is refused when it is made)
+
+    def _default_method(self) -> Method:
+        """A smoothing that was asked for, or whichever of two is better over a public class of densities."""
+        if self.eta is not None or self.bandwidth is not None or self.kernel.length_scale is not None:  # type: ignore[attr-defined]
+            return QR()
+        object.__setattr__(self, "method", KNorm())
+        best = min((KNorm(), Minimax()), key=self._sketched_risk)
+        for computed in ("problem", "stage", "chosen"):
+            self.__dict__.pop(computed, None)
+        return best
 
     def _settle_kernel(self) -> None:
         kernel = Gaussian() if self.kernel is None else self.kernel
@@ -120,6 +131,14 @@ class DensityPlan(Plan):
     @property
     def released(self) -> type[DensityRelease]:
         return exits.DensityRelease
+
+    @property
+    def uses_kernel(self) -> bool:
+        """Whether kernel and bandwidth matter to the method; components alone do not need them."""
+        return isinstance(self.method, QR | Bernstein | GaussianProcess) or (
+            isinstance(self.method, FRL | Minimax)
+            and (self.method.noise == "kernel" or getattr(self.method, "power", None) is not None)
+        )
 
     # -- the box --------------------------------------------------------------------------
 
@@ -168,29 +187,11 @@ class DensityPlan(Plan):
 
     # -- method and noise -----------------------------------------------------------------
 
-    @cached_property
-    def _count_epsilon(self) -> Fraction:
-        """What a private count costs: the share that serves the quotient best, nothing if n is public."""
-        if not self.problem.adds:
-            return Fraction(0)
-        parts = self.method.calibrate(self.problem, self.epsilon)
-        return self.epsilon * count_share(self.epsilon, *count_energies(self.problem, parts), self.n)
-
     def _sketched_risk(self, method: Method) -> float:
         """The expected risk of a method, nearly: good enough to choose between two."""
         problem = replace(self.problem, sketched=True)
-        return Stage(problem, method.calibrate(problem, self.epsilon)).risk
-
-    @cached_property
-    def chosen(self) -> Method:
-        return self.method.resolved(self.problem, self.epsilon - self._count_epsilon)
-
-    @cached_property
-    def stage(self) -> Stage:
-        parts = self.chosen.calibrate(self.problem, self.epsilon - self._count_epsilon)
-        if self.problem.adds:
-            parts = (*parts, count_part(self.basis.size, self.n, self._count_epsilon))
-        return Stage(self.problem, parts)
+        stage = Stage(problem, method.calibrate(problem, self.epsilon))
+        return stage.shrunk_risk if problem.shrinks else stage.risk
 
     @cached_property
     def sensitivity_gap(self) -> float:
@@ -209,6 +210,20 @@ class DensityPlan(Plan):
         return (release.shrink() if orthonormal else release).project()
 
     # -- tables of counts -----------------------------------------------------------------
+
+    def summarize(self, records: Any = None, *, counts: Any = None, **reading: Any) -> Summary:
+        """Place and count: exact integers, confidential, mergeable. `counts` is a table instead of points."""
+        if (records is None) == (counts is None):
+            raise ParameterError("a summary needs points or counts", "both or neither", "Pass one of them.")
+        return super().summarize(records, **reading) if counts is None else self.summarize_counts(counts)
+
+    def release(self, records: Any = None, ledger: Any = None, *, counts: Any = None, **options: Any) -> Any:
+        """Check, charge, draw, seal. `records` may be points of any kind or a summary; `counts` is a table instead."""
+        if counts is None:
+            return super().release(records, ledger, **options)
+        book = exits.open_ledger(ledger)
+        exits.check_budget(book, self)
+        return exits.execute(self, self.summarize(records, counts=counts), book, options.get("query") or self.query)
 
     def summarize_counts(self, counts: Any) -> Summary:
         """The summary of a table of counts: one whole number per bin (`edges`), or per cell. Confidential."""
@@ -244,8 +259,8 @@ class DensityPlan(Plan):
         certificate = "exact: all pairs compared" if exact else f"certified, within {self.sensitivity_gap:.2f} of exact"
         rows = (
             ("domain", f"{sides}, {resolution}"),
-            ("bandwidth", ", ".join(f"{h:.3g}" for h in self.bandwidths)),
             ("sensitivity", certificate),
+            *((("bandwidth", ", ".join(f"{h:.3g}" for h in self.bandwidths)),) if self.uses_kernel else ()),
         )
         outside = "is moved to its edge" if self.outside == "clip" else "is refused"
         return words.Vocabulary(
@@ -276,6 +291,8 @@ def _as_domain(domain: Any) -> tuple[tuple[float, float], ...]:
         raise ParameterError("domain must hold one to three (low, high) pairs", shown(pairs), cure)
     if not all(np.isfinite(pair).all() and pair[0] < pair[1] for pair in pairs):
         raise ParameterError("a domain runs from a finite low to a larger finite high", shown(pairs), cure)
+    if not all(1e-15 <= high - low <= 1e15 for low, high in pairs):
+        raise ParameterError("a domain is between 1e-15 and 1e15 wide", shown(pairs), "Change the unit.")
     return pairs
 
 
@@ -320,11 +337,11 @@ def _as_edges(edges: Any, grid: Grid | ProductGrid) -> tuple[tuple[float, ...], 
         lines = [np.asarray(e, dtype=float) for e in ([edges] if single else edges)]
     except (TypeError, ValueError, IndexError):
         raise ParameterError("edges must be numbers, one list per coordinate", shown(edges), cure) from None
-    if len(lines) != len(grid.axes) or any(line.ndim != 1 or line.size < 2 for line in lines):
-        raise ParameterError("edges must be one list of at least two numbers per coordinate", shown(edges), cure)
+    if len(lines) != len(grid.axes) or any(line.ndim != 1 or line.size < 3 for line in lines):
+        raise ParameterError("edges must make at least two bins along each coordinate", shown(edges), cure)
     for axis, line in zip(grid.axes, lines, strict=True):
         if not np.isfinite(line).all():
-            raise ParameterError("edges must be finite: close an open bin by an explicit edge", "an infinite one", cure)
+            raise ParameterError("edges must be finite: close an open bin by an explicit edge", "one that is not", cure)
         if not (np.diff(line) > 0).all():
             raise ParameterError("edges must increase", "edges that do not", cure)
         low, high = axis.span

@@ -9,15 +9,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING
 
 from .. import codec, words
 from .. import release as exits
-from ..codec import Fact
-from ..errors import FileError, ParameterError, PlanMismatch
+from ..errors import ParameterError, PlanMismatch, shown
 from ..labels import as_groups
-from ..plan import VERSION, Plan
+from ..plan import VERSION, Plan, Sealed
 from ..protocol import Summary
 
 if TYPE_CHECKING:
@@ -26,7 +24,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class GroupPlan(Fact):
+class GroupPlan(Sealed):
     """A plan for each public group, under one charge.
 
     >>> import dpfda as dp
@@ -51,7 +49,11 @@ class GroupPlan(Fact):
             )
 
     def __getitem__(self, group: str) -> Plan:
-        return self.plans[self.groups.index(group)]
+        if str(group) not in self.groups:
+            raise ParameterError(
+                f"a group must be one of {', '.join(self.groups)}", shown(group), "Check the spelling."
+            )
+        return self.plans[self.groups.index(str(group))]
 
     @property
     def neighbors(self) -> str:
@@ -66,38 +68,25 @@ class GroupPlan(Fact):
     def delta(self) -> Fraction:
         return max(plan.delta for plan in self.plans)
 
-    @cached_property
-    def digest(self) -> str:
-        """SHA-256 of the plan's public content: what the ledger records."""
-        return codec.digest(codec.plain(self))
-
     def to_json(self) -> str:
         """All plans as text, with a version and a checksum."""
         return codec.seal("plan", VERSION, {"plan": codec.plain(self)})
 
-    @classmethod
-    def from_json(cls, text: str) -> Self:
-        """The plan that :meth:`to_json` wrote; edited or damaged text is refused."""
-        plan = codec.revive(codec.unseal(text, "plan", VERSION).get("plan"))
-        if not isinstance(plan, cls):
-            raise FileError(f"The file holds no {cls.__name__}.")
-        return plan
-
     @property
     def composition(self) -> str:
         """What the groups cost together, in words."""
-        budget, names = f"{float(self.epsilon):g}", f"{len(self.groups)} public groups ({', '.join(self.groups)})"
+        budget, names = words.cost(self), f"{len(self.groups)} public groups ({', '.join(self.groups)})"
         records = f"{self.plans[0].vocabulary.record}s"
         if self.plans[0].problem.adds:
             return (
                 f"There are {names}. A record that is added or removed changes the release of its own group only, so "
-                f"all of them together cost epsilon {budget} (parallel composition). A record that moves from one "
-                f"group to another is one removed and one added: that is protected at twice {budget}."
+                f"all of them together cost {budget} (parallel composition). A record that moves from one group to "
+                f"another is one removed and one added: that is protected at twice {budget}."
             )
         return (
             f"There are {names}. Which group a record belongs to, and how many {records} each group has, is public and "
             f"fixed: a record that is replaced stays in its group and changes the release of that group only. So all "
-            f"releases together cost epsilon {budget} (parallel composition), not the sum. Whether somebody belongs "
+            f"releases together cost {budget} (parallel composition), not the sum. Whether somebody belongs "
             f"to a group is not protected; neighbors='add-remove' protects that as well."
         )
 
@@ -114,7 +103,7 @@ class GroupPlan(Fact):
         return exits.GroupRelease(plan=self, releases=released)
 
     def __repr__(self) -> str:
-        rows = [f"GroupPlan {self.digest[:12]}: {len(self.groups)} groups, epsilon {float(self.epsilon):g} together"]
+        rows = [f"GroupPlan {self.digest[:12]}: {len(self.groups)} groups, {words.cost(self)} together"]
         for name, plan in zip(self.groups, self.plans, strict=True):
             count = f"n {'about ' if plan.problem.adds else ''}{plan.n:,}"
             rows.append(f"  {name}: {count}, {plan.chosen!r}, expected risk {words.number(plan.expected_risk)}")

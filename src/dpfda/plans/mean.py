@@ -17,9 +17,8 @@ from ..kernels import Kernel, Matern, as_kernel
 from ..methods import KNorm, Method, Minimax
 from ..methods.base import one_of
 from ..plan import Plan
-from ..problems.count import count_energies, count_part, count_share
 from ..problems.mean import MeanProblem
-from ..protocol import INVALID, NEIGHBORS, Stage, as_epsilon
+from ..protocol import INVALID, NEIGHBORS, as_epsilon
 from .checks import check_method, number_of_records, whole
 
 #: Components beyond this many never pay at any budget the lattice can hold.
@@ -121,25 +120,6 @@ class MeanPlan(Plan):
             size=self.bound.outer,
             size_name="the bound's radius",
         )
-
-    @cached_property
-    def _count_epsilon(self) -> Fraction:
-        """What a private count costs: the share that serves the quotient best, nothing if n is public."""
-        if not self.problem.adds:
-            return Fraction(0)
-        parts = self.method.calibrate(self.problem, self.epsilon)
-        return self.epsilon * count_share(self.epsilon, *count_energies(self.problem, parts), self.n)
-
-    @cached_property
-    def chosen(self) -> Method:
-        return self.method.resolved(self.problem, self.epsilon - self._count_epsilon)
-
-    @cached_property
-    def stage(self) -> Stage:
-        parts = self.chosen.calibrate(self.problem, self.epsilon - self._count_epsilon)
-        if self.problem.adds:
-            parts = (*parts, count_part(self.basis.size, self.n, self._count_epsilon))
-        return Stage(self.problem, parts)
 
 
 def _as_grid(grid: Any) -> Grid | ProductGrid:

@@ -169,10 +169,12 @@ class DensityProblem:
             bad |= stray
         if bad.any():
             if self.invalid == "raise":
+                clips = self.outside == "clip"
                 raise RecordError(
-                    "A point is missing or outside the domain",
+                    "A point is missing" if clips else "A point is missing or outside the domain",
                     np.flatnonzero(bad).tolist(),
-                    "Widen the domain, or pass outside='clip', or invalid='center' to count it as uniform.",
+                    ("Drop it" if clips else "Widen the domain, pass outside='clip'")
+                    + ", or invalid='center' to count it as uniform.",
                 )
             places = places[~bad]
         return np.bincount(places, minlength=int(np.prod(self.bins)))

@@ -60,13 +60,13 @@ class LatticeMean(MeanProblem):
         return (1.0 if self.adds else 2.0) / self.n
 
     def _image(self, diameter: float) -> Reach:
-        rounded = 1 + self._sight.size * 2.0**-50  # the matrix is in fixed point
+        """Differences through the matrix in fixed point, which is the one that is applied."""
         body = (
-            EuclideanReach(np.full(self.grid.size, self.lengths.max()), diameter * rounded)
+            EuclideanReach(np.full(self.grid.size, self.lengths.max()), diameter)
             if self.bound.on_grid
-            else self.bound.reach(self.lengths, diameter * rounded)
+            else self.bound.reach(self.lengths, diameter)
         )
-        return ImageReach(body, self._sight)  # type: ignore[return-value]
+        return ImageReach(body, self._exact_matrix.T * (self._height / 2.0**MATRIX_BITS))  # type: ignore[return-value]
 
     @cached_property
     def extent(self) -> np.ndarray:

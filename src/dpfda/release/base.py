@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 from .. import codec, plots, words
 from ..errors import ParameterError
 from ..files import write_whole
-from ..grid import interpolated
+from ..grid import interpolated, like
 from ..postprocess import Band, band_half_width, shrink
 
 VERSION = 1
@@ -50,7 +50,7 @@ class Release:
     def __call__(self, t: ArrayLike) -> np.ndarray:
         """The value (or derivative) at any points of the domain; a number at a single point."""
         values = self.plan.basis.evaluate(t, self.order) @ self.coefficients + self._offset(t)
-        return values[0] if np.ndim(t) == (0 if self.dimension == 1 else 1) else values
+        return like(t, values, self.grid)
 
     @property
     def grid(self) -> Any:
@@ -72,7 +72,7 @@ class Release:
         return replace(self, order=1)
 
     def _offset(self, t: ArrayLike) -> np.ndarray:
-        offset, points = self.plan.problem.offset, self.plan.basis._points(t)
+        offset, points = self.plan.problem.offset, self.plan.basis.points(t)
         if not offset.any():
             return np.zeros(len(points))
         return interpolated(self.grid, np.gradient(offset, self.grid.points) if self.order else offset, points)
@@ -83,11 +83,12 @@ class Release:
         With probability `level` the filtered estimate from the clipped data lies inside, everywhere.
         """
         basis = self.plan.basis
-        points = self.grid.points if t is None else basis._points(t)
+        points = self.grid.points if t is None else basis.points(t)
         width = band_half_width(self.plan.stage, level, points, self.plan.problem.typical(self.raw), self.order)
         middle = basis.evaluate(points, self.order) @ self.raw if t is not None or self.order else None
         middle = (basis.synthesize(self.raw) if middle is None else middle) + self._offset(points)
-        return Band(points, middle - width, middle + width, level)
+        shape = self.grid.shape if t is None else middle.shape
+        return Band(points, (middle - width).reshape(shape), (middle + width).reshape(shape), level)
 
     def shrink(self, method: str = "bayes") -> Self:
         """A copy shrunk towards the public centre with the known noise law; `raw` keeps what was drawn."""
@@ -164,7 +165,7 @@ class Release:
         band = self.band(level)
         points = self.grid.points.reshape(self.grid.size, -1)
         axes = {axis.name: points[:, a] for a, axis in enumerate(self.grid.axes)}
-        return {**axes, "value": self.values.ravel(), "lower": band.lower, "upper": band.upper}
+        return {**axes, "value": self.values.ravel(), "lower": band.lower.ravel(), "upper": band.upper.ravel()}
 
     def to_csv(self, path: str | os.PathLike[str] | None = None, level: float = 0.95) -> str:
         """Grid, value and band as CSV text, and into a file if a path is given."""

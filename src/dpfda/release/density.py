@@ -84,6 +84,13 @@ class DensityRelease(Release):
 
     # -- pictures and files ---------------------------------------------------------------
 
+    def plot(self, ax: Any = None, level: float = 0.95, kind: str = "map") -> Any:
+        """A curve with its noise band; a heat map or (`kind` "surface") a surface; pairs of coordinates in three."""
+        ax = super().plot(ax, level, kind)
+        if self.dimension == 1:
+            ax.set_ylabel("slope of the density" if self.order else "density")
+        return ax
+
     def _plot_surface(self, ax: Any, title: str, kind: str) -> Any:
         if self.dimension == 2:
             return super()._plot_surface(ax, title, kind)

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from .. import codec, plots, words
 from ..errors import ParameterError, shown
@@ -32,12 +33,20 @@ class GroupRelease(Mapping[str, Any]):
     plan: Any
     releases: dict[str, Release]
 
-    def __getitem__(self, group: str) -> Any:
-        if group not in self.releases:
+    def __getitem__(self, group: Any) -> Any:
+        """The release of a group, by its name (or a number that spells it)."""
+        if group not in self:
             raise ParameterError(
                 f"a group must be one of {', '.join(self.releases)}", shown(group), "Check the spelling."
             )
-        return self.releases[group]
+        return self.releases[str(group)]
+
+    def __contains__(self, group: object) -> bool:
+        return str(group) in self.releases
+
+    def get(self, group: Any, default: Any = None) -> Any:
+        """The release of a group, or `default`."""
+        return self.releases.get(str(group), default)
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.releases)
@@ -47,7 +56,7 @@ class GroupRelease(Mapping[str, Any]):
 
     def difference(self, first: str, second: str) -> Difference:
         """What the first group has more than the second, with a noise band."""
-        return Difference(first, second, self[first], self[second])
+        return Difference(str(first), str(second), self[first], self[second])
 
     def band(self, group: str, level: float = 0.95) -> Band:
         """The simultaneous noise band of one group."""
@@ -64,13 +73,15 @@ class GroupRelease(Mapping[str, Any]):
         title = f"{parts[0].title.capitalize()} by group, {words.guarantee(self.plan)}"
         if parts[0].dimension == 1:
             curves = {name: part.values for name, part in self.releases.items()}
-            return plots.overlay(parts[0].grid, curves, ax, title)
+            ax = plots.overlay(parts[0].grid, curves, ax, title)
+            ax.set_ylabel(parts[0].query)
+            return ax
         if parts[0].dimension > 2:
             raise ParameterError("pictures have at most two dimensions", "three", "Plot one group at a time.")
         return plots.panels(parts, title, names=list(self.releases))
 
     def __repr__(self) -> str:
-        return f"GroupRelease({', '.join(self.releases)}; epsilon {float(self.plan.epsilon):g} together)"
+        return f"GroupRelease({', '.join(self.releases)}; {words.cost(self.plan)} together)"
 
     def to_json(self) -> str:
         """Everything public about all releases, with a version and a checksum."""
@@ -93,6 +104,13 @@ class GroupRelease(Mapping[str, Any]):
             write_whole(path, text)
         return text
 
+    def to_dataframe(self, level: float = 0.95) -> Any:
+        """Group, grid, value and band as a pandas data frame."""
+        import pandas
+
+        frames = {name: release.to_dataframe(level) for name, release in self.releases.items()}
+        return pandas.concat(frames, names=["group"]).reset_index(level=0).reset_index(drop=True)
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Difference:
@@ -112,18 +130,23 @@ class Difference:
         """The difference on the grid, of the releases as they are shown."""
         return self.left.values - self.right.values
 
+    def __call__(self, t: ArrayLike) -> np.ndarray:
+        """The difference at any points of the domain."""
+        return self.left(t) - self.right(t)
+
     def band(self, level: float = 0.95) -> Band:
         """Simultaneous noise band around the raw difference: with probability `level` both noises stay inside."""
         terms = [(part.plan.stage, part.plan.problem.typical(part.raw)) for part in (self.left, self.right)]
         width = band_of(terms, level, self.grid.points)
         raw = [part.plan.basis.synthesize(part.raw) + part.plan.problem.offset for part in (self.left, self.right)]
-        return Band(self.grid.points, raw[0] - raw[1] - width, raw[0] - raw[1] + width, level)
+        middle, shape = (raw[0] - raw[1]).reshape(self.grid.shape), self.grid.shape
+        return Band(self.grid.points, middle - width.reshape(shape), middle + width.reshape(shape), level)
 
     def plot(self, ax: Any = None, level: float = 0.95) -> Any:
         """The difference with its band; a heat map over two dimensions."""
         title = f"{self.first} minus {self.second}, {words.guarantee(self.left.plan)}"
         if self.left.dimension > 1:
-            return plots.surface(self.grid, self.values, ax=ax, title=title)
+            return plots.surface(self.grid, self.values, ax=ax, title=title, signed=True)
         ax = plots.curve(self.grid, self.values, self.band(level), ax=ax, title=title, label="private difference")
         ax.axhline(0.0, color="#888888", linewidth=0.8)
         return ax

@@ -1,0 +1,117 @@
+"""Labels: what a record's label is depends on that record alone, in every reader."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+
+import dpfda as dp
+from dpfda.labels import Coder
+from dpfda.summaries import summarize_groups
+
+OPTIONS = {"epsilon": 1.0, "domain": [(0, 10)], "cells": 16, "neighbors": "add-remove", "invalid": "center"}
+PLAN = dp.DensityPlan(n=20, **OPTIONS)
+
+
+def counted(data, by="g", groups=("north", "south"), **options) -> dict[str, int]:
+    found = summarize_groups(PLAN.problem, data, by, Coder(tuple(groups)), **options)
+    return {name: part.count for name, part in found.items()}
+
+
+ROWS = ["north,5", "\ufeffnorth,6", '"north",7', '\ufeff"north",1', " north ,2", "south,3", "north,", "nowhere,1", ",4"]
+
+
+@pytest.mark.parametrize("bad", ["south,oops", "south,1,2", "south", "north,\x00", '"south",1_0'])
+def test_a_bad_row_does_not_change_how_others_are_read(bad, tmp_path):
+    """With and without a row that the quick reader cannot take: all other labels stay."""
+    seen = []
+    for extra in ([], [bad], [bad] * 3):
+        (tmp_path / "p.csv").write_text("\n".join(["g,x", *ROWS, *extra]) + "\n", encoding="utf-8")
+        seen.append(counted(tmp_path / "p.csv", header=True))
+    assert seen[0] == {"north": 6, "south": 1}
+    for rows, after in zip((1, 3), seen[1:], strict=True):
+        assert after["north"] - 6 in (0, rows)
+        assert after["south"] - 1 in (0, rows)
+
+
+def test_a_missing_label_does_not_rename_the_others():
+    """A column of whole numbers becomes floats when one is missing."""
+    whole = pd.DataFrame({"g": [1] * 5 + [2] * 3, "x": 1.0})
+    holed = pd.concat([whole, pd.DataFrame({"g": [None], "x": [1.0]})])
+    assert counted(whole, groups=["1", "2"]) == counted(holed, groups=["1", "2"]) == {"1": 5, "2": 3}
+
+
+ODD = {
+    "none": None, "nan": np.nan, "NA": pd.NA, "NaT": pd.NaT, "signalling": Decimal("sNaN"), "array": np.zeros(3),
+    "long": 10**5000, "bytes": b"north", "object": object(), "empty": "", "blank": " ", "true": True, "inf": np.inf,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", ODD)
+def test_any_label_is_read_without_an_error(kind):
+    label = ODD[kind]
+    column = pd.Series([None] * 3, dtype=object)
+    for i, value in enumerate(["north", "south", label]):
+        column.iat[i] = value
+    assert counted(pd.DataFrame({"g": column, "x": [1.0, 2.0, 3.0]})) == {"north": 1, "south": 1}
+    assert counted(np.ones(3), by=["north", "south", label]) == {"north": 1, "south": 1}
+
+
+def test_arrow_labels_that_cannot_be_decoded():
+    bad = pa.array([b"north", b"\xff\xfe", b"south"]).view(pa.string()) if hasattr(pa.Array, "view") else None
+    table = pa.table({"g": bad, "x": [1.0, 2.0, 3.0]})
+    assert counted(table) == {"north": 1, "south": 1}
+    nullable = pd.DataFrame({"g": pd.array(["north", pd.NA, "south"], dtype="string"), "x": [1.0, 2.0, 3.0]})
+    assert counted(nullable) == {"north": 1, "south": 1}
+
+
+def test_where_n_is_public_every_record_has_a_label(tmp_path):
+    """A decimal comma must not change a published group size: it is an error, also when the service is lenient."""
+    (tmp_path / "p.csv").write_text("g,x\n" + "north,5\n" * 9 + "north,6,5\n")
+    with pytest.raises(dp.RecordError, match="row 9"):
+        dp.density(tmp_path / "p.csv", by="g", epsilon=1, domain=[(0, 10)], invalid="center", header=True)
+
+
+def test_an_empty_line_of_one_column_is_a_record(tmp_path):
+    plan = dp.DensityPlan(n=3, epsilon=1, domain=[(0, 10)], invalid="center")
+    for text, count in (("x\n1\n\n3\n", 3), ("x\n1\n\noops\n", 3), ("x\n1\n2\n3\n", 3)):
+        (tmp_path / "x.csv").write_text(text)
+        assert plan.summarize(tmp_path / "x.csv", header=True).count == count
+    (tmp_path / "x.csv").write_text("x\n1\n\n3\n")
+    with pytest.raises(dp.RecordError, match="row 1"):
+        dp.density(tmp_path / "x.csv", epsilon=1, domain=[(0, 10)])
+
+
+def test_groups_of_counts_are_given_under_add_remove():
+    counts = {"north": [1, 2], "rare": [0, 1]}
+    options = {"epsilon": 1, "domain": [(0, 10)], "edges": [0, 5, 10], "neighbors": "add-remove", "n": 5}
+    with pytest.raises(dp.ParameterError, match="which groups exist"):
+        dp.density(counts=counts, **options)
+    both = dp.density(counts=counts, groups=["north", "rare", "empty"], **options)
+    assert list(both) == ["north", "rare", "empty"]
+    with pytest.raises(dp.ParameterError, match="spelt alike"):
+        dp.density(counts={1: [1, 2], "1": [3, 4]}, epsilon=1, domain=[(0, 10)], edges=[0, 5, 10])
+
+
+def test_casts_are_silent():
+    """A value that makes a warning in a cast would tell of itself on standard error."""
+    odd = np.array([1.0, np.nan, np.inf], dtype=np.float32)
+    odd.view(np.uint32)[1] = 0x7FA00000  # a signalling NaN
+    with np.errstate(all="raise"):
+        assert PLAN.summarize(odd).count == 3
+
+
+def test_group_lookup():
+    both = dp.density(np.linspace(0, 9, 60), by=np.repeat([1, 2], 30), epsilon=1, domain=[(0, 10)], cells=16)
+    assert both[1] is both["1"]
+    assert 2 in both
+    assert "nope" not in both
+    assert both.get("nope") is None
+    assert both.difference(1, 2)(5.0).shape == ()
+    assert list(both.to_dataframe().columns) == ["group", "x", "value", "lower", "upper"]
+    with pytest.raises(dp.ParameterError, match="one of 1, 2"):
+        both.plan["nope"]
