@@ -29,6 +29,7 @@ types: setup
 bench: setup
 	$(BIN)/python benchmarks/accuracy.py
 	$(BIN)/python benchmarks/speed.py
+	$(BIN)/python benchmarks/density.py
 
 docs: setup
 	$(BIN)/python docs/build.py

@@ -346,6 +346,8 @@ def typical(risks: np.ndarray, sizes: np.ndarray) -> float:
     >>> round(typical(np.array([0.01, 4.0]), np.array([1.0, 100.0])), 12)
     0.225
     """
+    if risks.size == 1:
+        return float(risks[0])
     relative = float(np.sqrt(risks / sizes).mean())
     return relative**2 * float(np.exp(np.log(sizes).mean()))
 
