@@ -25,7 +25,7 @@ def test_plans_travel_as_json_and_stay_equal(method, bound):
 
 @given(
     n=st.integers(2, 10**9),
-    epsilon=st.fractions(Fraction(1, 1000), 50),
+    epsilon=st.fractions(Fraction(1, 1000), 50, max_denominator=10**12),
     radius=st.floats(1e-6, 1e6),
     size=st.integers(4, 30),
     neighbors=st.sampled_from(["replace", "add-remove"]),

@@ -142,22 +142,30 @@ def _careful(
     with path.open(newline="", encoding="utf-8", errors="replace") as file:
         if layout.names:
             file.readline()
-        bare = (line.removeprefix(MARK) for line in file)  # wherever it stands, so that no place is special
         # In a file of one column an empty line is a record without a value; elsewhere it is nothing.
-        for index, line in enumerate(line for line in bare if layout.width == 1 or line.strip("\r\n")):
+        lines = (line for line in file if layout.width == 1 or line.removeprefix(MARK).strip("\r\n"))
+        for index, marked in enumerate(lines):
+            line = marked.removeprefix(MARK)  # wherever it stands, so that no place is special
             if index < skip:
                 continue
             cells = _cells(line, layout.delimiter)
             values = _record(index, cells, places[:-1] if labels else places, layout, lenient)
             if labels:
-                raw = line.rstrip("\r\n").split(layout.delimiter)  # as the quick reader sees it
-                values.append(labels[1].code(raw[places[-1]]) if len(raw) == layout.width else math.nan)
+                raw = marked.rstrip("\r\n").split(layout.delimiter)  # as the quick reader sees it
+                values.append(labels[1].code(_label_cell(raw, places[-1], layout.width)))
             block.append(values)
             if len(block) == 4096:
                 yield np.array(block)
                 block = []
     if block:
         yield np.array(block)
+
+
+def _label_cell(cells: list[str], place: int, width: int) -> str | None:
+    """The label of a row, also of one with too many or too few cells where it stands first or last."""
+    if len(cells) == width or place == 0:
+        return cells[place]
+    return cells[-1] if place == width - 1 else None
 
 
 def _record(index: int, cells: list[str], places: list[int], layout: Layout, lenient: bool) -> list[float]:

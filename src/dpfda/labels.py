@@ -8,8 +8,10 @@ it is for labels that are public anyway).
 from __future__ import annotations
 
 import math
+import string
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from decimal import Decimal
 
 import numpy as np
 
@@ -48,8 +50,8 @@ class Coder:
         return np.array([self.code(label) for label in labels], dtype=float)
 
 
-#: The byte-order mark that some programs write at the start of a text.
-MARK = "\ufeff"
+#: The byte-order mark that some programs write at the start of a text, and what surrounds words.
+MARK, WHITE = "\ufeff", string.whitespace
 
 
 def label_text(label: object) -> str:
@@ -57,10 +59,12 @@ def label_text(label: object) -> str:
     if label is None or type(label).__name__ in ("NAType", "NaTType"):
         return ""
     try:
-        if isinstance(label, float | np.floating):
-            return "" if math.isnan(label) else str(int(label)) if float(label).is_integer() else str(float(label))
-        text = str(label).strip().removeprefix(MARK).strip()
-    except (ValueError, TypeError, ArithmeticError, AttributeError, RuntimeError):
+        if isinstance(label, complex | np.complexfloating) and label.imag == 0:
+            label = float(label.real)
+        if isinstance(label, float | np.floating | Decimal):
+            return "" if math.isnan(label) else str(int(label)) if label == int(label) else str(float(label))
+        text = str(label).strip(MARK + WHITE)
+    except Exception:  # whatever a label does when it is read, it does alone
         return ""
     return text[1:-1].strip() if len(text) > 1 and text[0] == text[-1] == '"' else text
 

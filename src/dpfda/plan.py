@@ -234,7 +234,7 @@ def _solve(plan: Plan, target: float, vary: str, measure: str) -> float | int:
         raise ParameterError(
             f"target must be reachable by some {vary} up to {ladder[-1]:g}",
             target,
-            "The prior bias alone may exceed it: use more components, or measure='error'.",
+            "What noise does not decide (bias, sampling) may exceed it: ask for less, or measure='error'.",
         )
     if rung < 0:
         return float(ladder[0]) if vary == "epsilon" else 2

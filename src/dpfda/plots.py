@@ -33,8 +33,10 @@ def fine(grid: Grid, points: int = 241) -> np.ndarray:
     return np.linspace(low, high, points)
 
 
-def curve(grid: Grid, values: np.ndarray, band: Band, ax: Any = None, title: str = "", label: str = "") -> Any:
-    """A released curve, at the band's points, with its simultaneous noise band."""
+def curve(
+    grid: Grid, values: np.ndarray, band: Band, ax: Any = None, title: str = "", label: str = "", about: str = ""
+) -> Any:
+    """A released curve, at the band's points, with its simultaneous noise band (and what that is `about`)."""
     ax = _axes(ax)
     ax.fill_between(
         band.t,
@@ -43,7 +45,7 @@ def curve(grid: Grid, values: np.ndarray, band: Band, ax: Any = None, title: str
         color=SHADE,
         alpha=0.55,
         linewidth=0,
-        label=f"{band.level:.0%} simultaneous noise band",
+        label=f"{band.level:.0%} simultaneous noise band{about}",
     )
     ax.plot(band.t, values, color=INK, linewidth=2, label=label)
     ax.set_xlabel(grid.label)
@@ -86,6 +88,7 @@ def surface(
     else:
         ax = _axes(ax, projection="3d")
         x, y = np.meshgrid(first.points, second.points, indexing="ij")
+        ax.set_zlabel("value")
         ax.plot_surface(x, y, values, cmap=HEAT, linewidth=0, antialiased=True, rcount=80, ccount=80)
     ax.set_xlabel(first.label)
     ax.set_ylabel(second.label)

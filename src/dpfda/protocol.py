@@ -303,6 +303,8 @@ class Stage:
     def risk(self) -> float:
         """Expected squared error: noise, the records' own variability where known, and bias under the guesses."""
         problem = self.problem
+        if problem.shrinks:
+            return self._shrunk_risk
         filter = self.filter[: problem.basis.size]
         sampled = filter**2 * problem.sampling
         bias = np.array([self.bias(guess) for guess in problem.classes]) + problem.floor
@@ -317,7 +319,7 @@ class Stage:
         return float((errors * self.problem.basis.energies).sum())
 
     @property
-    def shrunk_risk(self) -> float:
+    def _shrunk_risk(self) -> float:
         """What of the risk is left after the best linear shrinkage."""
         problem = self.problem
         filter = self.filter[: problem.basis.size]
@@ -365,6 +367,8 @@ def as_epsilon(value: Any) -> Fraction:
     True
     """
     cure = "Pass epsilon=1.0 or '1/4': there is no default, it is a decision."
+    if value is None:
+        raise ParameterError("a release needs epsilon", "none", cure)
     epsilon = exact_fraction(value)
     if epsilon is None or epsilon <= 0:
         raise ParameterError(

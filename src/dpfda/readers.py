@@ -124,7 +124,7 @@ class Source:
                 return pyarrow.parquet.read_metadata(data).num_rows
             except (OSError, pa.ArrowException):
                 return None
-        return len(data) if hasattr(data, "__len__") else None
+        return None if getattr(data, "ndim", 1) == 0 or not hasattr(data, "__len__") else len(data)
 
     # -- in memory ------------------------------------------------------------------------
 
@@ -308,14 +308,14 @@ def _labels(column: pa.Array) -> list[Any]:
     """Labels of an Arrow column; a cell that cannot be read is missing, alone."""
     try:
         return column.to_pylist()
-    except (ValueError, OverflowError, pa.ArrowException):
+    except Exception:
         return [_label(cell) for cell in column]
 
 
 def _label(cell: Any) -> Any:
     try:
         return cell.as_py()
-    except (ValueError, OverflowError, pa.ArrowException):
+    except Exception:  # a cell that cannot be read is missing, alone
         return None
 
 
@@ -375,5 +375,5 @@ def _as_number(cell: Any) -> float:
     """A cell as a float; missing for anything that is not a number or does not fit one."""
     try:
         return float(cell) if _is_number(cell) else float("nan")
-    except (ValueError, TypeError, OverflowError):
+    except Exception:  # whatever a cell does when it is read, it does alone
         return float("nan")

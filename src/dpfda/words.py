@@ -82,7 +82,7 @@ def facts(plan: Any) -> list[tuple[str, str]]:
         ("kernel", repr(plan.kernel) if plan.uses_kernel else "not used by this method"),
         ("method", f"{plan.chosen!r}"),
         ("numbers released", f"{sum(part.where.size for part in plan.stage.parts)} of {plan.problem.size}"),
-        ("expected error", f"{number(plan.expected_error)} (noise only, squared L2)"),
+        ("expected error", f"{number(plan.expected_error)} (noise only, as drawn, squared L2)"),
         ("expected risk", f"{number(plan.expected_risk)} ({plan.risk_words})"),
         ("root of the risk", f"{math.sqrt(plan.expected_risk) / words.size:.2%} of {words.size_name}"),
         ("noise at a point", f"{number(plan.typical_sd)} standard deviation, typically"),

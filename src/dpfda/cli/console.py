@@ -39,7 +39,7 @@ def guarded(command: Callable[..., None]) -> Callable[..., None]:
             message = (
                 str(error).replace("header=True", "--header or --no-header").replace("header=False", "--no-header")
             )
-            message = OPTIONS.sub(r"--\1 ", message)
+            message = re.sub(r"(--\w+) ([ .])", r"\1\2", OPTIONS.sub(r"--\1 ", message))
             err.print(f"Error: {message}", style="bold red")
             raise typer.Exit(3 if isinstance(error, LedgerError) else 1) from None
         except KeyboardInterrupt:

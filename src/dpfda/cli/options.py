@@ -34,8 +34,8 @@ MethodText = Annotated[
     str | None,
     typer.Option(
         "--method",
-        help="minimax, qr, frl, ar, knorm, bernstein:lattice=20 or gaussianprocess:delta=1e-6 (not pure); options as "
-        "qr:psi=0.01. Default: minimax or knorm, the smaller expected risk.",
+        help="minimax, qr, frl, knorm, ar (means only), bernstein:lattice=20,order=5 or gaussianprocess:delta=1e-6 "
+        "(not pure); options as qr:psi=0.01. Default: minimax or knorm, the smaller expected risk.",
     ),
 ]
 Domain = Annotated[
@@ -43,8 +43,16 @@ Domain = Annotated[
 ]
 Cells = Annotated[str | None, typer.Option(help="Cells per coordinate: 512, or 64x64.")]
 Names = Annotated[list[str] | None, typer.Option("--axis", help="Name of a coordinate, 'age (years)'; once each.")]
-Bandwidth = Annotated[float | None, typer.Option(help="Kernel bandwidth. Default: width times n^(-1/(4+d)).")]
-Eta = Annotated[float | None, typer.Option(help="Power of the kernel where it smooths (qr, bernstein, ...).")]
+Bandwidth = Annotated[
+    float | None,
+    typer.Option(
+        help="Bandwidth of the kernel for qr, bernstein, gaussianprocess (default width times n^(-1/(4+d))); "
+        "giving it makes qr the default method."
+    ),
+]
+Eta = Annotated[
+    float | None, typer.Option(help="Power of the kernel for the same; giving it makes qr the default method.")
+]
 Edges = Annotated[
     str | None, typer.Option(help="Edges of bins of counts: 0,1,5,10 or start:stop:step, joined by commas.")
 ]

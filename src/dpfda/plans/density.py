@@ -57,7 +57,7 @@ class DensityPlan(Plan):
     """
 
     query: ClassVar[str] = "density"
-    risk_words: ClassVar[str] = "noise, sampling and bias, before shrinkage, over a public class of densities"
+    risk_words: ClassVar[str] = "noise, sampling and bias, as left by shrinkage, over a public class of densities"
     n: int
     epsilon: Fraction
     domain: tuple[tuple[float, float], ...]
@@ -190,8 +190,7 @@ class DensityPlan(Plan):
     def _sketched_risk(self, method: Method) -> float:
         """The expected risk of a method, nearly: good enough to choose between two."""
         problem = replace(self.problem, sketched=True)
-        stage = Stage(problem, method.calibrate(problem, self.epsilon))
-        return stage.shrunk_risk if problem.shrinks else stage.risk
+        return Stage(problem, method.calibrate(problem, self.epsilon)).risk
 
     @cached_property
     def sensitivity_gap(self) -> float:
@@ -236,7 +235,9 @@ class DensityPlan(Plan):
             raise RecordError(
                 f"Counts must have the shape of the bins, {' x '.join(map(str, shape))}, not "
                 f"{' x '.join(map(str, table.shape)) or 'a single value'}",
-                cure="Give one count per bin; edges are one more than bins.",
+                cure="Give one count per bin; edges are one more than bins."
+                if self.edges is not None
+                else "Pass the bins' edges=..., or one count per cell.",
             )
         if not np.isfinite(table).all() or (table < 0).any() or (table != np.floor(table)).any():
             raise RecordError(

@@ -15,6 +15,7 @@ import numpy as np
 
 from ..basis import Eigenbasis
 from ..bernstein import BernsteinBasis
+from ..errors import ParameterError
 from ..grid import Grid
 from ..protocol import Reach
 from ..reach import EuclideanReach, ImageReach
@@ -104,6 +105,10 @@ class LatticeMean(MeanProblem):
 
     @cached_property
     def _height(self) -> float:
+        if not self._sight.any():
+            raise ParameterError(
+                "the lattice must see the curve", "a basis that vanishes at every point of it", "Change the lattice."
+            )
         return float(2.0 ** np.ceil(np.log2(np.abs(self._sight).max())))
 
     @cached_property

@@ -108,7 +108,8 @@ class Release:
             return self._plot_surface(ax, title, kind)
         t = plots.fine(self.grid)
         label = "; ".join([f"private {'derivative' if self.order else self.query}", *self.steps])
-        return plots.curve(self.grid, self(t), self.band(level, t), ax=ax, title=title, label=label)
+        about = " (of the numbers as drawn)" if self.steps else ""
+        return plots.curve(self.grid, self(t), self.band(level, t), ax=ax, title=title, label=label, about=about)
 
     def _plot_surface(self, ax: Any, title: str, kind: str) -> Any:
         if self.dimension > 2:

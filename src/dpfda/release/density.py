@@ -89,6 +89,8 @@ class DensityRelease(Release):
         ax = super().plot(ax, level, kind)
         if self.dimension == 1:
             ax.set_ylabel("slope of the density" if self.order else "density")
+            if not self.order:
+                ax.set_ylim(bottom=min(0.0, ax.get_ylim()[0]))
         return ax
 
     def _plot_surface(self, ax: Any, title: str, kind: str) -> Any:

@@ -147,9 +147,26 @@ class Difference:
         title = f"{self.first} minus {self.second}, {words.guarantee(self.left.plan)}"
         if self.left.dimension > 1:
             return plots.surface(self.grid, self.values, ax=ax, title=title, signed=True)
-        ax = plots.curve(self.grid, self.values, self.band(level), ax=ax, title=title, label="private difference")
+        about = " (of the numbers as drawn)" if self.left.steps else ""
+        ax = plots.curve(
+            self.grid, self.values, self.band(level), ax=ax, title=title, label="private difference", about=about
+        )
         ax.axhline(0.0, color="#888888", linewidth=0.8)
+        ax.set_ylabel(f"difference of {self.left.query}")
         return ax
+
+    def to_dataframe(self, level: float = 0.95) -> Any:
+        """Grid, difference and band as a pandas data frame."""
+        band = self.band(level)
+        columns = {"value": self.values, "lower": band.lower, "upper": band.upper}
+        return self.left.to_dataframe(level).assign(**{name: c.ravel() for name, c in columns.items()})
+
+    def to_csv(self, path: str | os.PathLike[str] | None = None, level: float = 0.95) -> str:
+        """Grid, difference and band as CSV text, and into a file if a path is given."""
+        text = str(self.to_dataframe(level).to_csv(index=False))
+        if path is not None:
+            write_whole(path, text)
+        return text
 
     def __repr__(self) -> str:
         return f"Difference({self.first} minus {self.second})"
