@@ -24,17 +24,9 @@ def counted(data, by="g", groups=("north", "south"), **options) -> dict[str, int
 
 #: Two byte-order marks are as good as one, in either reader.
 ROWS = [
-    "north,5",
-    "\ufeffnorth,6",
-    '"north",7',
-    '\ufeff"north",1',
-    " north ,2",
-    "south,3",
-    "north,",
-    "nowhere,1",
-    ",4",
+    "north,5", "\ufeffnorth,6", '"north",7', '\ufeff"north",1', " north ,2", "south,3", "north,", "nowhere,1", ",4",
     "\ufeff\ufeffnorth,8",
-]
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("bad", ["south,oops", "south,1,2", "south", "north,\x00", '"south",1_0'])
@@ -59,7 +51,8 @@ def test_a_missing_label_does_not_rename_the_others():
 
 ODD = {
     "none": None, "nan": np.nan, "NA": pd.NA, "NaT": pd.NaT, "signalling": Decimal("sNaN"), "array": np.zeros(3),
-    "complex": 3j, "long": 10**5000, "bytes": b"north", "object": object(), "empty": "", "blank": " ", "true": True, "inf": np.inf,
+    "complex": 3j, "long": 10**5000, "bytes": b"north", "object": object(), "empty": "", "blank": " ", "true": True,
+    "inf": np.inf,
 }  # fmt: skip
 
 
