@@ -27,6 +27,9 @@ OPTIONS = re.compile(
     r"\b(epsilon|columns|fill|invalid|n|study|measure|grid|standardize|outside|domain|cells|edges|by|groups)="
 )
 
+#: Lists that errors spell as in Python and the command joins by commas.
+LISTS = re.compile(r"(--(?:groups|edges) )\[([^\]]*)\]")
+
 
 def guarded(command: Callable[..., None]) -> Callable[..., None]:
     """Errors become one clear line and an exit code; a traceback only with --verbose."""
@@ -40,6 +43,7 @@ def guarded(command: Callable[..., None]) -> Callable[..., None]:
                 str(error).replace("header=True", "--header or --no-header").replace("header=False", "--no-header")
             )
             message = re.sub(r"(--\w+) ([ .])", r"\1\2", OPTIONS.sub(r"--\1 ", message))
+            message = LISTS.sub(lambda found: found[1] + found[2].replace("'", "").replace(", ", ","), message)
             err.print(f"Error: {message}", style="bold red")
             raise typer.Exit(3 if isinstance(error, LedgerError) else 1) from None
         except KeyboardInterrupt:

@@ -71,17 +71,18 @@ def plan_command(
                 neighbors=neighbors, invalid=invalid, standardize=standardize, fill=fill,
             ),
         )  # fmt: skip
+    if output:  # a target out of reach must not cost the plan
+        files.write_whole(output, plan.to_json())
+    if not as_json:
+        out.print(plan.explain() if explain else repr(plan))
     reach = (
         {}
         if target is None
         else {"target": target, "epsilon_for_target": plan.solve(target), "n_for_target": plan.solve(target, vary="n")}
     )
-    if output:
-        files.write_whole(output, plan.to_json())
     if as_json:
         out.print_json(data={**opt.figures(plan), **reach})
         return
-    out.print(plan.explain() if explain else repr(plan))
     if reach:
         epsilon_needed = np.ceil(reach["epsilon_for_target"] * 1e4) / 1e4
         out.print(

@@ -72,7 +72,10 @@ class GroupRelease(Mapping[str, Any]):
         parts = list(self.releases.values())
         title = f"{parts[0].title.capitalize()} by group, {words.guarantee(self.plan)}"
         if parts[0].dimension == 1:
-            curves = {name: part.values for name, part in self.releases.items()}
+            curves = {
+                name if part.plan.problem.adds else f"{name} (n = {part.plan.n:,})": part.values
+                for name, part in self.releases.items()
+            }
             ax = plots.overlay(parts[0].grid, curves, ax, title)
             ax.set_ylabel(parts[0].query)
             return ax
