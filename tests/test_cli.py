@@ -120,7 +120,7 @@ def test_spellings(folder):
 @pytest.mark.parametrize(
     ("line", "message"),
     [
-        ("plan --n 9 --radius 1 --grid 0:1:12", "a release needs epsilon, got none"),
+        ("plan --n 9 --radius 1 --grid 0:1:12", "epsilon must be given, got none"),
         ("plan --n 9 --epsilon 0 --radius 1 --grid 0:1:12", "epsilon must be positive and finite, got 0"),
         ("plan --n 9 --epsilon 1 --grid 0:1:12", "Pass --radius"),
         ("plan --n 9 --epsilon 1 --radius -1 --grid 0:1:12", "radius must"),

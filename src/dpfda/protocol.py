@@ -368,7 +368,7 @@ def as_epsilon(value: Any) -> Fraction:
     """
     cure = "Pass epsilon=1.0 or '1/4': there is no default, it is a decision."
     if value is None:
-        raise ParameterError("a release needs epsilon", "none", cure)
+        raise ParameterError("epsilon must be given", "none", cure)
     epsilon = exact_fraction(value)
     if epsilon is None or epsilon <= 0:
         raise ParameterError(
