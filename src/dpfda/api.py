@@ -54,7 +54,7 @@ def mean(
     >>> dp.mean(curves, epsilon=1.0, bound=dp.L2Ball(1.0), method=dp.KNorm()).grid.size
     24
     """
-    _check_guess(n, neighbors)
+    check_guess(n, neighbors)
     if grid is None:
         if readers.Source(curves).spends_itself or (invalid == "center" and readers.Source(curves).by_records):
             raise ParameterError(
@@ -84,7 +84,8 @@ def mean(
     return exits.execute(plan, summary, book, query)
 
 
-def _check_guess(n: Any, neighbors: str) -> None:
+def check_guess(n: Any, neighbors: str) -> None:
+    """Where n is private, a plan needs a public guess of it."""
     if n is None and neighbors == "add-remove":
         raise ParameterError(
             "add-remove keeps n private, so the plan needs a public guess of it",

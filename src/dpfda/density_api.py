@@ -10,6 +10,7 @@ import numpy as np
 
 from . import readers, summaries
 from . import release as exits
+from .api import PLACEHOLDER, check_guess
 from .errors import ParameterError, RecordError, shown
 from .kernels import Kernel
 from .labels import Coder, as_groups
@@ -17,9 +18,6 @@ from .ledger import Ledger
 from .methods import KNorm, Method
 from .plans import DensityPlan, GroupPlan
 from .protocol import Summary
-
-#: Stands in for n while the records are being counted; under `replace` n is public anyway.
-PLACEHOLDER = 1000
 
 
 def density(
@@ -50,6 +48,8 @@ def density(
 ) -> Any:
     """Release a density of points in one to three dimensions under pure differential privacy.
 
+    (Every method but `GaussianProcess` is pure; that one has a delta, and says so.)
+
     `points` is an array (a vector, or one row per point), a table, or the path of a CSV or Parquet
     file. Instead, `counts` is a table of whole numbers with bin `edges` (or one count per cell), or one
     such table per group. `epsilon` and `domain` have no default: they are decisions. `by` is a column
@@ -61,18 +61,8 @@ def density(
     >>> dp.density(ages, epsilon=1.0, domain=[(0, 110)]).values.min() >= 0
     np.True_
     """
-    if (points is None) == (counts is None):
-        raise ParameterError("a density needs points or counts", "both or neither", "Pass one of them.")
-    if domain is None:
-        raise ParameterError(
-            "a density needs a public domain", "none", "Pass domain=[(0, 110)]: it is never read from the data."
-        )
-    if n is None and neighbors == "add-remove":
-        raise ParameterError(
-            "add-remove keeps n private, so the plan needs a public guess of it",
-            "none",
-            "Pass n=<a round number you would publish>.",
-        )
+    _check_given(points, counts, domain)
+    check_guess(n, neighbors)
     facts: dict[str, Any] = {
         "epsilon": epsilon, "domain": domain, "cells": cells, "edges": edges, "axes": axes, "kernel": kernel,
         "bandwidth": bandwidth, "eta": eta, "neighbors": neighbors, "invalid": invalid, "outside": outside,
@@ -102,6 +92,15 @@ def density(
         raise ParameterError("n must have a guess for every group", shown(missing[0]), "Add it.")
     plans = [_planned(part, sizes[name], facts, name) for name, part in parts.items()]
     return GroupPlan(tuple(parts), tuple(plans)).release(parts, book, query)
+
+
+def _check_given(points: Any, counts: Any, domain: Any) -> None:
+    if (points is None) == (counts is None):
+        raise ParameterError("a density needs points or counts", "both or neither", "Pass one of them.")
+    if domain is None:
+        raise ParameterError(
+            "a density needs a public domain", "none", "Pass domain=[(0, 110)]: it is never read from the data."
+        )
 
 
 def _reading(counts: Any, columns: Any, header: Any, progress: Any) -> dict[str, Any]:

@@ -308,7 +308,7 @@ def _labels(column: pa.Array) -> list[Any]:
     """Labels of an Arrow column; a cell that cannot be read is missing, alone."""
     try:
         return column.to_pylist()
-    except Exception:
+    except Exception:  # of one cell; then each is read by itself
         return [_label(cell) for cell in column]
 
 

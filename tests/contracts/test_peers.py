@@ -174,7 +174,6 @@ class TestBernstein:
 class TestGaussianProcess:
     def test_within_two_per_cent_of_the_analytic_formula(self):
         for epsilon, delta in product((0.1, 1, 5), ("1e-9", "0.01")):
-            plan = plan_of(epsilon=epsilon, kernel=dp.Matern(1.5, 0.2))
             plan = plan_for(dp.GaussianProcess(delta), epsilon=epsilon)
             law, root = plan.stage.parts[0].law, np.sqrt(plan.basis.eigenvalues)
             distance = 2 * 0.8 / 40 * (plan.filter / root).max()
