@@ -8,7 +8,7 @@
 """
 
 from . import datasets, noise, postprocess, selection
-from .api import compare, mean
+from .api import compare, covariance, mean
 from .bounds import Box, Ellipsoid, L1Ball, L2Ball
 from .density_api import density
 from .errors import (
@@ -20,14 +20,24 @@ from .errors import (
     PlanMismatch,
     RecordError,
 )
+from .estimators import FunctionOnScalarRegression, KernelClassifier, KernelRegressor
 from .grid import Grid, ProductGrid
 from .kernels import Cosine, Custom, Exponential, Gaussian, Matern
 from .ledger import Ledger
 from .methods import AR, FRL, QR, Bernstein, GaussianProcess, KNorm, Minimax
-from .plans import DensityPlan, GroupPlan, MeanPlan
+from .plans import ClassPlan, CovariancePlan, DensityPlan, GroupPlan, KernelPlan, MeanPlan, RegressionPlan, SmootherPlan
 from .postprocess import Band
 from .protocol import Summary
-from .release import DensityRelease, GroupRelease, Release, load
+from .release import (
+    CovarianceRelease,
+    DensityRelease,
+    FunctionRelease,
+    GroupRelease,
+    RegressionRelease,
+    Release,
+    SmootherRelease,
+    load,
+)
 
 __version__ = "0.1.0"
 
@@ -39,7 +49,10 @@ __all__ = [
     "Bernstein",
     "Box",
     "BudgetExceeded",
+    "ClassPlan",
     "Cosine",
+    "CovariancePlan",
+    "CovarianceRelease",
     "Custom",
     "DensityPlan",
     "DensityRelease",
@@ -47,12 +60,17 @@ __all__ = [
     "Ellipsoid",
     "Exponential",
     "FileError",
+    "FunctionOnScalarRegression",
+    "FunctionRelease",
     "Gaussian",
     "GaussianProcess",
     "Grid",
     "GroupPlan",
     "GroupRelease",
     "KNorm",
+    "KernelClassifier",
+    "KernelPlan",
+    "KernelRegressor",
     "L1Ball",
     "L2Ball",
     "Ledger",
@@ -64,9 +82,14 @@ __all__ = [
     "PlanMismatch",
     "ProductGrid",
     "RecordError",
+    "RegressionPlan",
+    "RegressionRelease",
     "Release",
+    "SmootherPlan",
+    "SmootherRelease",
     "Summary",
     "compare",
+    "covariance",
     "datasets",
     "density",
     "load",

@@ -11,14 +11,14 @@ import numpy as np
 
 from . import readers
 from . import release as exits
-from .bounds import Bound
+from .bounds import Bound, L2Ball
 from .errors import ParameterError
 from .grid import Grid
 from .kernels import Kernel
 from .ledger import Ledger
 from .methods import AR, FRL, QR, KNorm, Method, Minimax
-from .plans import DensityPlan, MeanPlan
-from .release import Release
+from .plans import CovariancePlan, DensityPlan, MeanPlan
+from .release import CovarianceRelease, Release
 
 #: Stands in for n while the records are being counted; under `replace` n is public anyway.
 PLACEHOLDER = 1000
@@ -54,33 +54,72 @@ def mean(
     >>> dp.mean(curves, epsilon=1.0, bound=dp.L2Ball(1.0), method=dp.KNorm()).grid.size
     24
     """
-    check_guess(n, neighbors)
+    facts = {
+        "epsilon": epsilon, "bound": bound, "kernel": kernel, "method": method, "neighbors": neighbors,
+        "invalid": invalid, "standardize": standardize, "fill": fill,
+    }  # fmt: skip
+    reading = {"columns": columns, "header": header, "progress": progress}
+    return _released(MeanPlan, curves, facts, grid, n, ledger, query, reading)
+
+
+def covariance(
+    curves: Any,
+    *,
+    epsilon: Any = None,
+    bound: L2Ball | None = None,
+    kernel: Kernel | Callable[..., Any] | None = None,
+    grid: Grid | None = None,
+    method: Method | None = None,
+    neighbors: str = "replace",
+    invalid: str = "raise",
+    ledger: Ledger | str | os.PathLike[str] | None = None,
+    n: int | None = None,
+    columns: readers.Columns = None,
+    header: bool | None = None,
+    standardize: bool = False,
+    fill: int | None = None,
+    postprocess: bool = True,
+    query: str = "covariance",
+    progress: readers.Progress | None = None,
+) -> CovarianceRelease:
+    """Release the covariance surface of a set of curves under pure differential privacy.
+
+    Curves come as for :func:`mean`. The release is symmetric and positive semi-definite (unless
+    `postprocess` is False); its ``eigenfunctions(k)`` are private functional principal components.
+
+    >>> import numpy as np, dpfda as dp
+    >>> curves = np.random.default_rng(0).normal(0, 1, (2000, 1)) * np.sin(np.linspace(0, 3, 24))
+    >>> dp.covariance(curves, epsilon=1.0, bound=dp.L2Ball(2.0)).values.shape
+    (24, 24)
+    """
+    facts = {
+        "epsilon": epsilon, "bound": bound, "kernel": kernel, "method": method, "neighbors": neighbors,
+        "invalid": invalid, "standardize": standardize, "fill": fill, "postprocess": postprocess,
+    }  # fmt: skip
+    reading = {"columns": columns, "header": header, "progress": progress}
+    return _released(CovariancePlan, curves, facts, grid, n, ledger, query, reading)
+
+
+def _released(
+    kind: Any, curves: Any, facts: dict[str, Any], grid: Any, n: Any, ledger: Any, query: str, reading: dict[str, Any]
+) -> Any:
+    """Plan, check, read once, plan again for the number of curves there are, and release."""
+    columns, header = reading["columns"], reading["header"]
+    check_guess(n, facts["neighbors"])
     if grid is None:
-        if readers.Source(curves).spends_itself or (invalid == "center" and readers.Source(curves).by_records):
+        if readers.Source(curves).spends_itself or (facts["invalid"] == "center" and readers.Source(curves).by_records):
             raise ParameterError(
                 "the grid must be given where a record could decide it, or reading would use the data up",
                 "none",
                 "Pass grid=dp.Grid.uniform(0, 1, <values per curve>).",
             )
         grid = _grid_of(curves, columns, header)
-
-    facts: dict[str, Any] = {
-        "epsilon": epsilon,
-        "bound": bound,
-        "grid": grid,
-        "kernel": kernel,
-        "method": method,
-        "neighbors": neighbors,
-        "invalid": invalid,
-        "standardize": standardize,
-        "fill": fill,
-    }
-    plan = MeanPlan(n=PLACEHOLDER if n is None else n, **facts)
+    plan = kind(n=PLACEHOLDER if n is None else n, grid=grid, **facts)
     book = exits.open_ledger(ledger)
     exits.check_budget(book, plan)
-    summary = plan.summarize(curves, columns=columns, header=header, progress=progress)
+    summary = plan.summarize(curves, **reading)
     if n is None:
-        plan = MeanPlan(n=summary.count, **facts)
+        plan = kind(n=summary.count, grid=grid, **facts)
     return exits.execute(plan, summary, book, query)
 
 
@@ -102,7 +141,7 @@ def _grid_of(curves: Any, columns: readers.Columns, header: bool | None) -> Grid
     return Grid.uniform(0, 1, readers.Source(curves, columns, header).values_per_curve())
 
 
-AnyPlan = TypeVar("AnyPlan", MeanPlan, DensityPlan)
+AnyPlan = TypeVar("AnyPlan", MeanPlan, DensityPlan, CovariancePlan)
 
 
 def compare(

@@ -8,6 +8,7 @@ entered only by :meth:`Plan.summarize` and :meth:`Plan.release`.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
 from functools import cached_property
@@ -80,7 +81,7 @@ class Plan(Sealed, ABC):
     @cached_property
     def _count_epsilon(self) -> Fraction:
         """What a private count costs: the share that serves the quotient best, nothing if n is public."""
-        if not self.problem.adds:
+        if not self.problem.needs_count:
             return Fraction(0)
         parts = self.method.calibrate(self.problem, self.epsilon)
         return self.epsilon * count_share(self.epsilon, *count_energies(self.problem, parts), self.n)
@@ -94,7 +95,7 @@ class Plan(Sealed, ABC):
     def stage(self) -> Stage:
         """The problem with its filters and noise laws."""
         parts = self.chosen.calibrate(self.problem, self.epsilon - self._count_epsilon)
-        if self.problem.adds:
+        if self.problem.needs_count:
             parts = (*parts, count_part(self.basis.size, self.n, self._count_epsilon))
         return Stage(self.problem, parts)
 
@@ -111,6 +112,23 @@ class Plan(Sealed, ABC):
     def polished(self, release: Any) -> Any:
         """What is done after the noise by default: post-processing, free of privacy cost."""
         return release
+
+    def next(self, drawn: Sequence[np.ndarray]) -> Stage | None:
+        """The stage that follows what was drawn so far, and reads the records again; None if that was all."""
+        return None
+
+    def assembled(self, drawn: Sequence[np.ndarray]) -> np.ndarray:
+        """Coefficients from what all stages have drawn: post-processing, public."""
+        return self.problem.finish(drawn[0], self.stage.parts)
+
+    def kept(self, drawn: Sequence[np.ndarray]) -> dict[str, Any]:
+        """What a release keeps of the draws beyond its coefficients."""
+        return {}
+
+    @property
+    def passes_needed(self) -> int:
+        """How often the records are read."""
+        return 1
 
     @property
     def basis(self) -> Eigenbasis:
@@ -197,11 +215,15 @@ class Plan(Sealed, ABC):
     ) -> Release:
         """Check, charge, draw, seal. `records` may be data of any kind, or a summary."""
         summary = records if isinstance(records, Summary) else None
+        reading: dict[str, Any] = {"columns": columns, "header": header, "progress": progress}
+        if self.passes_needed > 1:
+            data.check_readable_again(records)
         book = exits.open_ledger(ledger)
         exits.check_budget(book, self)
         if summary is None:
-            summary = self.summarize(records, columns=columns, header=header, progress=progress)
-        return exits.execute(self, summary, book, query or self.query)
+            summary = self.summarize(records, **reading)
+        again = lambda problem: data.summarize(problem, records, **reading)  # noqa: E731
+        return exits.execute(self, summary, book, query or self.query, again)
 
     # -- as text --------------------------------------------------------------------------
 

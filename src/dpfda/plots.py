@@ -9,6 +9,7 @@ from itertools import cycle
 from typing import Any
 
 import numpy as np
+from matplotlib.colors import BoundaryNorm, ListedColormap
 from matplotlib.figure import Figure
 
 from .errors import ParameterError, shown
@@ -56,6 +57,24 @@ def curve(
     return ax
 
 
+def curves(grid: Grid, values: np.ndarray, band: Band, names: Sequence[str], title: str = "") -> Any:
+    """Several released curves side by side, each with its part of one simultaneous band. Returns the first axes."""
+    across = min(len(names), 3)
+    down = -(-len(names) // across)
+    figure = Figure(figsize=(4.4 * across, 3.4 * down + 0.3), layout="constrained")
+    figure.suptitle(title, fontsize=11, x=0.01, ha="left")
+    places = figure.subplots(down, across, squeeze=False).ravel()
+    for i, (place, name) in enumerate(zip(places, names, strict=False)):
+        part = Band(band.t, band.lower[i], band.upper[i], band.level)
+        curve(grid, values[i], part, ax=place, title=name, label="private")
+        place.axhline(0.0, color="#888888", linewidth=0.6)
+        if i:
+            place.get_legend().remove()
+    for place in places[len(names) :]:
+        place.set_visible(False)
+    return places[0]
+
+
 def surface(
     grid: ProductGrid,
     values: np.ndarray,
@@ -90,6 +109,38 @@ def surface(
         x, y = np.meshgrid(first.points, second.points, indexing="ij")
         ax.set_zlabel("value")
         ax.plot_surface(x, y, values, cmap=HEAT, linewidth=0, antialiased=True, rcount=80, ccount=80)
+    ax.set_xlabel(first.label)
+    ax.set_ylabel(second.label)
+    ax.set_title(title, loc="left", fontsize=11)
+    return ax
+
+
+def boundary(grid: ProductGrid, values: np.ndarray, ax: Any) -> None:
+    """The line where a decision function changes sign."""
+    first, second = grid.axes
+    if values.min() < 0 < values.max():
+        ax.contour(first.points, second.points, values.T, levels=[0.0], colors="black", linewidths=1.2)
+
+
+def regions(grid: ProductGrid, best: np.ndarray, names: Sequence[str], ax: Any = None, title: str = "") -> Any:
+    """Where each of several classes is predicted, over two inputs."""
+    ax = _axes(ax)
+    first, second = grid.axes
+    colours = [COLOURS[i % len(COLOURS)] for i in range(len(names))]
+    edges = np.arange(len(names) + 1) - 0.5
+    ax.imshow(
+        best.T,
+        origin="lower",
+        extent=(*first.span, *second.span),
+        aspect="auto",
+        interpolation="nearest",
+        cmap=ListedColormap(colours),
+        norm=BoundaryNorm(edges, len(names)),
+        alpha=0.6,
+    )
+    for colour, name in zip(colours, names, strict=True):
+        ax.fill_between([], [], color=colour, alpha=0.6, label=name)
+    ax.legend(fontsize=9, loc="best")
     ax.set_xlabel(first.label)
     ax.set_ylabel(second.label)
     ax.set_title(title, loc="left", fontsize=11)

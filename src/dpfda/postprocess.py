@@ -101,9 +101,28 @@ def band_of(terms: Sequence[tuple[Stage, np.ndarray]], level: float, points: np.
             noise = simulate(stage, statistic, len(total), rng) - middle
             total += noise[:, : basis.size] @ values.T
         worst.append(np.abs(total / spread).max(axis=1))
-    ranked = np.sort(np.concatenate(worst))
-    factor = ranked[min(DRAWS - 1, int(np.ceil(level * (DRAWS + 1))) - 1)]
-    return factor * np.sqrt(sum(pointwise_sd(stage, points, order) ** 2 for stage, _ in terms))
+    return _quantile(np.concatenate(worst), level) * np.sqrt(
+        sum(pointwise_sd(stage, points, order) ** 2 for stage, _ in terms)
+    )
+
+
+def _quantile(worst: np.ndarray, level: float) -> float:
+    """An order statistic, rounded up."""
+    return float(np.sort(worst)[min(worst.size - 1, int(np.ceil(level * (worst.size + 1))) - 1)])
+
+
+def simulated_errors(plan: Any, drawn: Sequence[np.ndarray]) -> np.ndarray:
+    """Errors of a regression's coefficients by simulated noise, one row per draw, in bounded memory."""
+    rng = np.random.default_rng(SEED)
+    chunk = max(1, min(DRAWS, (1 << 22) // plan.problem.size))
+    return np.concatenate([plan.errors(drawn, min(chunk, DRAWS - i), rng) for i in range(0, DRAWS, chunk)])
+
+
+def simultaneous(errors: np.ndarray, level: float) -> np.ndarray:
+    """Half-widths, proportional to each column's own size, that hold all columns of a row at once."""
+    check_level(level)
+    spread = np.sqrt((errors**2).mean(axis=0)) + 1e-300
+    return _quantile(np.abs(errors / spread).max(axis=1), level) * spread
 
 
 def check_level(level: float) -> None:

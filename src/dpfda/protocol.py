@@ -124,7 +124,10 @@ class Summary:
             )
         if self.count + other.count > MOST_RECORDS:
             raise PlanMismatch(f"A summary holds at most {MOST_RECORDS} records. Release several groups instead.")
-        return Summary(self.key, self.count + other.count, self.totals + other.totals)
+        return type(self)(self.key, self.count + other.count, self._joined(other))
+
+    def _joined(self, other: Summary) -> np.ndarray:
+        return self.totals + other.totals
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Summary):
@@ -206,6 +209,14 @@ class Problem(Protocol):
         """Numbers in one record."""
 
     @property
+    def record_grid(self) -> Grid | ProductGrid | None:
+        """Where a record that is a curve lives."""
+
+    @property
+    def kind(self) -> type[Summary]:
+        """What totals are kept in, and how they merge."""
+
+    @property
     def record(self) -> str:
         """What a record is called."""
 
@@ -216,6 +227,10 @@ class Problem(Protocol):
     @property
     def adds(self) -> bool:
         """Whether neighbours differ by one record more or less (the count is then private)."""
+
+    @property
+    def needs_count(self) -> bool:
+        """Whether a noisy count must be released beside the statistic."""
 
     @property
     def center_coefficients(self) -> np.ndarray:

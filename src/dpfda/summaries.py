@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from . import readers
-from .errors import RecordError
+from .errors import ParameterError, RecordError
 from .labels import Coder
 from .protocol import Problem, Summary
 
@@ -22,7 +22,17 @@ log = logging.getLogger("dpfda")
 
 def empty(problem: Problem) -> Summary:
     """The summary of no records: merging it changes nothing."""
-    return Summary(problem.key, 0, problem.total(np.empty((0, problem.width))))
+    return problem.kind(problem.key, 0, problem.total(np.empty((0, problem.width))))
+
+
+def check_readable_again(records: Any) -> None:
+    """Refuse, before any charge, what can be read only once where a plan reads it several times."""
+    if isinstance(records, Summary) or readers.Source(records).spends_itself:
+        raise ParameterError(
+            "this plan reads the records several times",
+            "a summary" if isinstance(records, Summary) else "a source that can be read once",
+            "Pass the records themselves, or plan with passes=1.",
+        )
 
 
 def summarize(
@@ -38,7 +48,7 @@ def summarize(
     `progress(done, total)` is called after each batch; `total` is None where the source cannot say.
     """
     summary = empty(problem)
-    points = problem.grid.points if problem.width == problem.grid.size else None
+    points = None if problem.record_grid is None else problem.record_grid.points
     source = readers.Source(records, columns, header, problem.invalid == "center", problem.width, points)
     hint = source.size_hint() if progress else None
     for batch in source.batches():
@@ -51,7 +61,7 @@ def summarize(
             totals = problem.total(batch)
         except RecordError as error:
             raise error.shifted(summary.count) from None
-        summary = summary.merge(Summary(problem.key, len(batch), totals))
+        summary = summary.merge(problem.kind(problem.key, len(batch), totals))
         if progress and not problem.adds:  # a count of records is private there
             progress(summary.count, hint)
     if not summary.count and not problem.adds:
@@ -94,7 +104,7 @@ def summarize_groups(
                 totals = problem.total(batch[rows])
             except RecordError as error:
                 raise RecordError(error.problem, (rows[list(error.rows)] + done).tolist(), error.cure) from None
-            part = Summary(problem.key, rows.size, totals)
+            part = problem.kind(problem.key, rows.size, totals)
             found[code] = found[code].merge(part) if code in found else part
         done += len(batch)
         if progress and not problem.adds:

@@ -106,8 +106,9 @@ def html_table(plan: Any) -> str:
     return f"<table><caption>{type(plan).__name__} {plan.digest[:12]}</caption>{cells}</table>"
 
 
-def protection(plan: Any) -> str:
-    epsilon, record = float(plan.epsilon), plan.vocabulary.record
+def protection(plan: Any, total: Any = None) -> str:
+    """The guarantee; `total` is the epsilon of several releases together."""
+    epsilon, record = float(plan.epsilon if total is None else total), plan.vocabulary.record
     factor = odds(epsilon)
     change = (
         f"one {record} is added to the data or removed from it"
@@ -219,4 +220,5 @@ def group_statement(groups: Any) -> str:
     head, *rest = statement(first).split("\n\n")
     heading = f"{head.partition(' released ')[0]} per group, released {first.created} (plan {groups.plan.digest[:12]})."
     open_to_all = limits(first.plan, size="")
-    return "\n\n".join([heading, rest[0], groups.plan.composition, rest[1], "\n".join(made), open_to_all, rest[-1]])
+    guaranteed = protection(first.plan, groups.plan.epsilon)
+    return "\n\n".join([heading, guaranteed, groups.plan.composition, rest[1], "\n".join(made), open_to_all, rest[-1]])

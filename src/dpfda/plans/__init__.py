@@ -3,8 +3,21 @@
 What all plans can do once they know these is in :mod:`dpfda.plan`.
 """
 
+from .covariance import CovariancePlan
 from .density import DensityPlan
 from .groups import GroupPlan
+from .kernel import ClassPlan, KernelPlan
 from .mean import MeanPlan
+from .regression import RegressionPlan
+from .smoother import SmootherPlan
 
-__all__ = ["DensityPlan", "GroupPlan", "MeanPlan"]
+__all__ = [
+    "ClassPlan",
+    "CovariancePlan",
+    "DensityPlan",
+    "GroupPlan",
+    "KernelPlan",
+    "MeanPlan",
+    "RegressionPlan",
+    "SmootherPlan",
+]

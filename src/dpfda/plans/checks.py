@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import ParameterError, shown
+from ..inputs import MOST_INPUTS
 from ..methods import Method
 from ..protocol import MOST_RECORDS
 
@@ -24,6 +25,39 @@ def number_of_records(n: Any, why: str) -> int:
     if n > MOST_RECORDS:
         raise ParameterError(f"n must be at most {MOST_RECORDS}", n, "Release several groups instead.")
     return n
+
+
+def as_box(domain: Any) -> tuple[tuple[float, float], ...]:
+    """Public ranges of the inputs, one pair each."""
+    cure = "Pass domain=[(0, 1), (-3, 3)], one range per input: it is never read from the data."
+    if domain is None:
+        raise ParameterError("a model needs a public box for its inputs", "none", cure)
+    try:
+        box = tuple((float(low), float(high)) for low, high in domain)
+    except (TypeError, ValueError):
+        raise ParameterError("a domain is one pair of numbers per input", shown(domain), cure) from None
+    if not 1 <= len(box) <= MOST_INPUTS:
+        raise ParameterError(
+            f"a model has 1 to {MOST_INPUTS} inputs", len(box), "Beyond that a kernel says little; choose among them."
+        )
+    if not all(low < high and np.isfinite([low, high]).all() and high - low < 1e100 for low, high in box):
+        raise ParameterError("a range runs from a number to a larger one", shown(box), cure)
+    return box
+
+
+def as_range(bound: Any) -> tuple[float, float]:
+    """The public range of responses: a pair, or a number for minus to plus."""
+    cure = "Pass bound=(low, high), or a number B for (-B, B): it is never read from the data."
+    if bound is None:
+        raise ParameterError("a regression needs a public range of responses", "none", cure)
+    pair = (-bound, bound) if isinstance(bound, int | float | np.number) else bound
+    try:
+        low, high = (float(x) for x in pair)
+    except (TypeError, ValueError):
+        raise ParameterError("a range is a pair of numbers", shown(bound), cure) from None
+    if not (low < high and np.isfinite([low, high]).all()):
+        raise ParameterError("a range runs from a number to a larger one", shown(bound), cure)
+    return low, high
 
 
 def check_method(method: Any) -> None:

@@ -24,6 +24,16 @@ def count_part(where: int, n: int, epsilon: Fraction) -> Part:
     return Part(np.array([where]), np.ones(1), law)
 
 
+def quotient(noisy: np.ndarray, n: int, parts: Sequence[Part]) -> np.ndarray:
+    """Sums over the noisy count, which is kept to one record at least; thresholds that had to wait come last."""
+    means = noisy[..., :-1] / np.maximum(noisy[..., -1:], 1 / n)
+    for part in parts:
+        if part.threshold is not None and part.late:
+            kept = means[..., part.where]
+            means[..., part.where] = np.sign(kept) * np.maximum(np.abs(kept) - part.threshold, 0.0)
+    return means
+
+
 def count_energies(problem: Problem, parts: Sequence[Part]) -> tuple[float, float]:
     """Noise energy of the target when it gets all of epsilon, and the target's own, by the public guess."""
     energies = problem.basis.energies

@@ -50,6 +50,8 @@ class DensityProblem:
     public: ClassVar[int] = 1
     smooths: ClassVar[bool] = True
     record: ClassVar[str] = "point"
+    kind: ClassVar[type[Summary]] = Summary
+    record_grid: ClassVar[Grid | ProductGrid | None] = None
 
     # -- public facts ---------------------------------------------------------------------
 
@@ -65,6 +67,10 @@ class DensityProblem:
     def adds(self) -> bool:
         """Whether neighbours differ by one record more or less, so that the count is private."""
         return self.neighbors == "add-remove"
+
+    @property
+    def needs_count(self) -> bool:
+        return self.adds
 
     @property
     def size(self) -> int:

@@ -23,6 +23,7 @@ from ..errors import PlanMismatch, RecordError
 from ..grid import Grid, ProductGrid
 from ..lattice import RADIUS
 from ..protocol import Part, Reach, Summary
+from .count import quotient
 from .curves import fill_gaps, standardize
 
 #: Fixed-point bits of the public matrix that maps totals on the grid to coefficients.
@@ -51,12 +52,17 @@ class MeanProblem:
     shrinks: ClassVar[bool] = False
     eta: ClassVar[float | None] = None
     record: ClassVar[str] = "curve"
+    kind: ClassVar[type[Summary]] = Summary
 
     # -- public facts ---------------------------------------------------------------------
 
     @property
     def grid(self) -> Grid | ProductGrid:
         return self.basis.grid
+
+    @property
+    def record_grid(self) -> Grid | ProductGrid:
+        return self.grid
 
     @property
     def code_basis(self) -> Eigenbasis:
@@ -71,6 +77,10 @@ class MeanProblem:
     def adds(self) -> bool:
         """Whether neighbours differ by one record more or less, so that the count is private."""
         return self.neighbors == "add-remove"
+
+    @property
+    def needs_count(self) -> bool:
+        return self.adds
 
     @property
     def size(self) -> int:
@@ -269,14 +279,7 @@ class MeanProblem:
         return np.rint(self.basis.vectors.T * 2.0**MATRIX_BITS).astype(np.int64)
 
     def finish(self, noisy: np.ndarray, parts: Sequence[Part]) -> np.ndarray:
-        if not self.adds:
-            return self.center_coefficients + noisy
-        count = np.maximum(noisy[..., -1:], 1 / self.n)
-        means = noisy[..., :-1] / count
-        for part in parts:
-            if part.threshold is not None and part.late:
-                means[..., part.where] = _soft_array(means[..., part.where], part.threshold)
-        return self.center_coefficients + means
+        return self.center_coefficients + (quotient(noisy, self.n, parts) if self.adds else noisy)
 
     def finish_variance(self, variance: np.ndarray) -> np.ndarray:
         """A noisy count multiplies the curve: its share of the error is the curve's size times its own."""
@@ -285,7 +288,3 @@ class MeanProblem:
     def typical(self, coefficients: np.ndarray | None = None) -> np.ndarray:
         about = np.sqrt(self.guess) if coefficients is None else coefficients - self.center_coefficients
         return np.append(about, 1.0) if self.adds else about
-
-
-def _soft_array(values: np.ndarray, threshold: np.ndarray) -> np.ndarray:
-    return np.sign(values) * np.maximum(np.abs(values) - threshold, 0.0)

@@ -1,16 +1,23 @@
 """The one exit: check, charge, draw, seal; and what comes out of it."""
 
 from .base import Release
+from .covariance import CovarianceRelease
 from .density import DensityRelease
 from .exit import check_budget, execute, execute_all, open_ledger
+from .function import FunctionRelease, SmootherRelease
 from .groups import Difference, GroupRelease
+from .regression import RegressionRelease
 from .saved import load
 
 __all__ = [
+    "CovarianceRelease",
     "DensityRelease",
     "Difference",
+    "FunctionRelease",
     "GroupRelease",
+    "RegressionRelease",
     "Release",
+    "SmootherRelease",
     "check_budget",
     "execute",
     "execute_all",

@@ -54,7 +54,7 @@ class Release:
 
     @property
     def grid(self) -> Any:
-        return self.plan.grid
+        return self.plan.problem.grid
 
     @property
     def values(self) -> np.ndarray:

@@ -9,14 +9,17 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from .. import codec
+from ..errors import PlanMismatch
 from ..ledger import Ledger
-from ..protocol import Summary
+from ..protocol import Stage, Summary
 
 log = logging.getLogger("dpfda")
 
@@ -31,17 +34,29 @@ def check_budget(ledger: Ledger | None, plan: Any) -> None:
         ledger.check(plan.epsilon, plan.delta)
 
 
-def execute(plan: Any, summary: Summary, ledger: Ledger | None, query: str) -> Any:
+def execute(
+    plan: Any, summary: Summary, ledger: Ledger | None, query: str, again: Callable[[Any], Summary] | None = None
+) -> Any:
     """One summary through its plan."""
-    return execute_all(plan, {"": plan}, {"": summary}, ledger, query)[""]
+    return execute_all(plan, {"": plan}, {"": summary}, ledger, query, again)[""]
 
 
 def execute_all(
-    whole: Any, plans: Mapping[str, Any], summaries: Mapping[str, Summary], ledger: Ledger | None, query: str
+    whole: Any,
+    plans: Mapping[str, Any],
+    summaries: Mapping[str, Summary],
+    ledger: Ledger | None,
+    query: str,
+    again: Callable[[Any], Summary] | None = None,
 ) -> dict[str, Any]:
-    """Several summaries, each through its own plan, under the one charge that `whole` states for all of them."""
+    """Several summaries, each through its own plan, under the one charge that `whole` states for all of them.
+
+    A plan of several stages reads the records `again` for each of them, through the problem it is given.
+    """
     settled = {}
     for name, plan in plans.items():
+        if again is None and plan.passes_needed > 1:
+            raise PlanMismatch("This plan reads the records several times: pass them, or plan with passes=1.")
         plan.stage.problem.check(summaries[name])
         settled[name] = plan.stage.settle(summaries[name])
     entry, study = None, ledger.name if ledger else None
@@ -50,9 +65,13 @@ def execute_all(
     created = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
     releases = {}
     for name, plan in plans.items():
-        stage = plan.stage
-        noisy = stage.spread([part.law.draw(s) for part, s in zip(stage.parts, settled[name], strict=True)])
-        coefficients = codec.frozen_array(stage.problem.finish(noisy, stage.parts))
+        drawn = [_drawn(plan.stage, settled[name])]
+        while (stage := plan.next(drawn)) is not None:
+            assert again is not None
+            summary = again(stage.problem)
+            stage.problem.check(summary)
+            drawn.append(_drawn(stage, stage.settle(summary)))
+        coefficients = codec.frozen_array(plan.assembled(drawn))
         sealed = plan.released(
             plan=plan,
             coefficients=coefficients,
@@ -62,7 +81,15 @@ def execute_all(
             study=study,
             entry=entry.number if entry else None,
             seal=entry.seal if entry else None,
+            **plan.kept(drawn),
         )
         releases[name] = plan.polished(sealed)
     log.info("released %s for plan %s at epsilon %s", query, whole.digest[:12], whole.epsilon)
     return releases
+
+
+def _drawn(stage: Stage, settled: Sequence[Any]) -> np.ndarray:
+    """The noisy statistic of one stage, its public entries in place."""
+    noisy = stage.spread([part.law.draw(s) for part, s in zip(stage.parts, settled, strict=True)])
+    noisy[: stage.problem.public] = stage.problem.center_coefficients[: stage.problem.public]
+    return noisy

@@ -59,9 +59,10 @@ def _single(body: dict[str, Any], name: str) -> Release:
             seal=body["seal"],
             steps=tuple(map(str, body["steps"])),
             order=int(body["order"]),
+            **plan.kept([codec.frozen_array(d) for d in body.get("drawn", ())]),
         )
         whole = release.coefficients.shape == release.raw.shape == (plan.basis.size,)
-        whole = whole and values.shape == (plan.grid.size,) and release.order in (0, 1)
+        whole = whole and values.shape == (release.grid.size,) and release.order in (0, 1)
         whole = whole and np.allclose(scales, plan.scales, rtol=1e-3, atol=0)
         whole = whole and all(np.isfinite(a).all() for a in (release.coefficients, release.raw, values))
         whole = whole and _well_named(release)

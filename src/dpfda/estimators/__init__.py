@@ -1,0 +1,7 @@
+"""Models in scikit-learn's manner: every fit is a private release, charged to the ledger it was given."""
+
+from .base import predictions
+from .kernel import KernelClassifier, KernelRegressor
+from .regression import FunctionOnScalarRegression
+
+__all__ = ["FunctionOnScalarRegression", "KernelClassifier", "KernelRegressor", "predictions"]

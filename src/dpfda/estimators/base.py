@@ -1,0 +1,135 @@
+"""What private models share: their ledger, their checks, and predictions from a release.
+
+A model is its parameters and, once fitted, its release: nothing else is kept. The ledger is a file, so a
+clone, a copy or a pickle charges the same one.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from .. import release as exits
+from ..api import check_guess
+from ..errors import ParameterError, RecordError
+from ..ledger import Ledger
+
+
+class PrivateEstimator(BaseEstimator):
+    """A scikit-learn estimator whose `fit` is one release: charged, drawn, sealed."""
+
+    epsilon: Any
+    neighbors: str
+    invalid: str
+    n: int | None
+    ledger: Any
+    release_: Any
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.non_deterministic = True  # noise is drawn anew at every fit
+        tags.target_tags.required = True
+        tags.input_tags.allow_nan = self.invalid == "center"
+        return tags
+
+    def __getstate__(self) -> Any:
+        """A pickle names its ledger by the whole path: unpickled elsewhere, it still charges that file or none."""
+        state = dict(super().__getstate__())
+        if isinstance(state.get("ledger"), str | os.PathLike):
+            state["ledger"] = str(Path(state["ledger"]).absolute())
+        return state
+
+    def _checked(self, X: Any, y: Any, **options: Any) -> tuple[np.ndarray, np.ndarray]:
+        """Inputs and responses as arrays; unusable values only where ``invalid="center"`` deals with them."""
+        whole = "allow-nan" if self.invalid == "center" else True
+        if self.invalid == "center":
+            X = _finite_or_missing(X)
+        check_guess(self.n, self.neighbors)
+        return validate_data(self, X, y, dtype=np.float64, ensure_all_finite=whole, ensure_min_samples=2, **options)
+
+    def _inputs(self, X: Any) -> np.ndarray:
+        """Inputs to predict from: of the same width as those that were fitted."""
+        check_is_fitted(self)
+        return validate_data(self, X, dtype=np.float64, reset=False)
+
+    def _count(self, X: np.ndarray) -> int:
+        """The number of records where it is public, else the public guess."""
+        return len(X) if self.neighbors == "replace" or self.n is None else self.n
+
+    def _book(self) -> Ledger | None:
+        return exits.open_ledger(self.ledger)
+
+    @property
+    def statement(self) -> str:
+        """What was protected, in words for a review board."""
+        check_is_fitted(self)
+        return self.release_.statement
+
+    def save(self, path: str | os.PathLike[str]) -> Path:
+        """Write the fitted model's release; read it with ``dp.load``, predict with ``dpfda predict``."""
+        check_is_fitted(self)
+        return self.release_.save(path)
+
+    def _fitted_with(self, release: Any) -> Self:
+        self.release_, self.plan_ = release, release.plan
+        return self
+
+
+def _finite_or_missing(X: Any) -> Any:
+    """Infinite inputs lie at the edge of any box or range; a huge number stands for them."""
+    if isinstance(X, np.ndarray) and X.dtype.kind == "f":
+        return np.nan_to_num(X, nan=np.nan, posinf=1e300, neginf=-1e300)
+    return X
+
+
+def domain_for(domain: Any, width: int) -> Any:
+    """One range per input: those that were given, or the single one for all of them."""
+    if domain is None:
+        return None
+    try:
+        ranges = list(domain)
+        if len(ranges) == 2 and not any(hasattr(x, "__len__") for x in ranges):
+            return [tuple(ranges)] * width
+    except TypeError:
+        return domain
+    if len(ranges) != width:
+        raise ParameterError(
+            f"domain must have one range for each of {width} inputs",
+            len(ranges),
+            "Pass one (low, high) per input, or a single one for all.",
+        )
+    return ranges
+
+
+def predictions(release: Any, X: np.ndarray) -> np.ndarray:
+    """What a released model predicts for rows of inputs: curves, numbers, or the names of classes.
+
+    Inputs are clipped as they were when the model was made.
+    """
+    X = np.asarray(X, dtype=float)
+    if not np.isfinite(X).all():
+        raise RecordError("Predictions need finite inputs", np.flatnonzero(~np.isfinite(X).all(axis=1)).tolist())
+    if isinstance(release, exits.RegressionRelease):
+        return release.predict(X)
+    scores = decision(release, X)
+    plan = release.plan if isinstance(release, exits.FunctionRelease) else release.plan.plans[0]
+    if getattr(plan, "classes", None) is None:
+        return scores
+    best = scores.argmax(axis=1) if scores.ndim == 2 else (scores > 0).astype(int)
+    return np.array(plan.classes)[best]
+
+
+def decision(release: Any, X: np.ndarray) -> np.ndarray:
+    """The released function at rows of inputs; one column per class where there is one function for each."""
+    if isinstance(release, exits.GroupRelease):
+        return np.column_stack([part.at(X) for part in release.values()])
+    if isinstance(release, exits.FunctionRelease):
+        return release.at(X)
+    raise ParameterError(
+        "predictions need a fitted model", type(release).__name__, "Make one with dpfda fit or regress."
+    )

@@ -1,0 +1,226 @@
+"""Kernel regression and classification on inputs in a public box."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import Any, Self
+
+import numpy as np
+from scipy.special import expit
+from sklearn.base import ClassifierMixin, RegressorMixin
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.multiclass import check_classification_targets
+
+from .. import plots, words
+from ..errors import ParameterError, shown
+from ..labels import label_text
+from ..ledger import Ledger
+from ..methods.base import one_of
+from ..plans import ClassPlan, KernelPlan, SmootherPlan
+from ..protocol import as_epsilon
+from .base import PrivateEstimator, decision, domain_for
+
+
+class KernelRegressor(RegressorMixin, PrivateEstimator):
+    """A smooth function of the inputs under pure differential privacy.
+
+    `epsilon`, `domain` (one public range per input, or a single one for all) and `bound` (the public range of
+    responses) have no default: they are decisions. `loss` "squared" is fitted by released moments and clipped
+    residuals; "huber" by output perturbation, with residuals beyond `threshold` pulling no harder. Up to three
+    inputs the kernel's own functions are used, up to ten random features of it; with more than four or five,
+    expect little. Inputs and responses are clipped to their ranges, when fitting and when predicting.
+
+    >>> import numpy as np, dpfda as dp
+    >>> x = np.random.default_rng(0).uniform(0, 1, (5000, 1))
+    >>> model = dp.KernelRegressor(epsilon=1.0, domain=[(0, 1)], bound=(-1, 1)).fit(x, np.sin(6 * x[:, 0]))
+    >>> model.predict([[0.25]]).shape
+    (1,)
+    """
+
+    def __init__(
+        self,
+        loss: str = "squared",
+        *,
+        epsilon: Any = None,
+        domain: Any = None,
+        bound: Any = None,
+        kernel: Any = None,
+        components: int | None = None,
+        psi: float | None = None,
+        threshold: float | None = None,
+        passes: int | None = None,
+        neighbors: str = "replace",
+        invalid: str = "raise",
+        n: int | None = None,
+        ledger: Ledger | str | os.PathLike[str] | None = None,
+    ):
+        self.loss = loss
+        self.epsilon = epsilon
+        self.domain = domain
+        self.bound = bound
+        self.kernel = kernel
+        self.components = components
+        self.psi = psi
+        self.threshold = threshold
+        self.passes = passes
+        self.neighbors = neighbors
+        self.invalid = invalid
+        self.n = n
+        self.ledger = ledger
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.regressor_tags.poor_score = True  # small samples with noise
+        return tags
+
+    def fit(self, X: Any, y: Any) -> Self:
+        """Release the function that explains the responses best, for its smoothness."""
+        one_of("loss", self.loss, ("squared", "huber"))
+        X, y = self._checked(X, y, y_numeric=True)
+        facts: dict[str, Any] = {
+            "n": self._count(X), "epsilon": self.epsilon, "domain": domain_for(self.domain, X.shape[1]),
+            "bound": self.bound, "kernel": self.kernel, "components": self.components, "neighbors": self.neighbors,
+            "invalid": self.invalid,
+        }  # fmt: skip
+        if self.loss == "squared":
+            _refuse({"psi": self.psi, "threshold": self.threshold}, "squared")
+            plan: Any = SmootherPlan(passes=self.passes, **facts)
+        else:
+            _refuse({"passes": self.passes}, "huber")
+            plan = KernelPlan(criterion="huber", psi=self.psi, threshold=self.threshold, **facts)  # type: ignore[arg-type]
+        return self._fitted_with(plan.release(np.column_stack([X, y.astype(float)]), self._book()))
+
+    def predict(self, X: Any) -> np.ndarray:
+        """The function at rows of inputs, clipped to the box; its values are clipped to the range of responses."""
+        inputs = self._inputs(X)
+        return np.clip(decision(self.release_, inputs), *self.plan_.bound)
+
+    def plot(self, ax: Any = None, **options: Any) -> Any:
+        """The fitted function: a curve with its noise band, or a heat map over two inputs."""
+        return self.release_.plot(ax, **options)
+
+
+def _refuse(options: dict[str, Any], loss: str) -> None:
+    """Options of another loss are refused: silence would fit something else than was asked for."""
+    given = [name for name, value in options.items() if value is not None]
+    if given:
+        raise ParameterError(f"loss={loss!r} does not take {given[0]}", shown(options[given[0]]), "Drop it.")
+
+
+def _is_logistic(model: KernelClassifier) -> bool:
+    return model.loss == "logistic"
+
+
+class KernelClassifier(ClassifierMixin, PrivateEstimator):
+    """A decision function of the inputs under pure differential privacy.
+
+    `epsilon` and `domain` (one public range per input, or a single one for all) have no default: they are
+    decisions. `loss` is "logistic" (with probabilities) or "hinge". `classes` lists the public classes; without it
+    those of `y` are taken as public. More than two are told from the rest one by one, each with an equal part of
+    epsilon (the parts add up). Inputs outside the box are clipped to it, when fitting and when predicting.
+
+    >>> import numpy as np, dpfda as dp
+    >>> x = np.random.default_rng(0).uniform(-1, 1, (4000, 2))
+    >>> model = dp.KernelClassifier(epsilon=1.0, domain=(-1, 1)).fit(x, (x**2).sum(axis=1) < 0.6)
+    >>> model.predict([[0.0, 0.0]])
+    array([ True])
+    """
+
+    def __init__(
+        self,
+        loss: str = "logistic",
+        *,
+        epsilon: Any = None,
+        domain: Any = None,
+        kernel: Any = None,
+        components: int | None = None,
+        psi: float | None = None,
+        classes: Sequence[Any] | None = None,
+        neighbors: str = "replace",
+        invalid: str = "raise",
+        n: int | None = None,
+        ledger: Ledger | str | os.PathLike[str] | None = None,
+    ):
+        self.loss = loss
+        self.epsilon = epsilon
+        self.domain = domain
+        self.kernel = kernel
+        self.components = components
+        self.psi = psi
+        self.classes = classes
+        self.neighbors = neighbors
+        self.invalid = invalid
+        self.n = n
+        self.ledger = ledger
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.poor_score = True  # small samples with noise
+        return tags
+
+    def fit(self, X: Any, y: Any) -> Self:
+        """Release the decision function (or one per class) of least regularised risk."""
+        one_of("loss", self.loss, ("logistic", "hinge"))
+        X, y = self._checked(X, y)
+        self._settle_classes(y)
+        names = tuple(label_text(label) for label in self.classes_)
+        facts: dict[str, Any] = {
+            "n": self._count(X), "domain": domain_for(self.domain, X.shape[1]), "criterion": self.loss,
+            "kernel": self.kernel, "components": self.components, "psi": self.psi, "classes": names,
+            "neighbors": self.neighbors, "invalid": self.invalid,
+        }  # fmt: skip
+        known = {label: float(i) for i, label in enumerate(self.classes_.tolist())}
+        records = np.column_stack([X, [known.get(label, np.nan) for label in y.tolist()]])
+        budget = as_epsilon(self.epsilon)
+        if len(names) == 2:
+            return self._fitted_with(KernelPlan(epsilon=budget, **facts).release(records, self._book()))
+        part = budget / Fraction(len(names))
+        whole = ClassPlan(names, tuple(KernelPlan(epsilon=part, positive=i, **facts) for i in range(len(names))))
+        return self._fitted_with(whole.release_records(records, self._book()))
+
+    def _settle_classes(self, y: np.ndarray) -> None:
+        if self.classes is not None:
+            self.classes_ = np.unique(np.asarray(self.classes))
+            if len(self.classes_) != len(self.classes):
+                raise ParameterError("classes must be different", "a repeated one", "List each class once.")
+        elif self.neighbors == "add-remove":
+            raise ParameterError(
+                "with add-remove, which classes exist must be public", "no list", "Pass classes=['no', 'yes']."
+            )
+        else:
+            check_classification_targets(y)
+            self.classes_ = np.unique(y)
+        if len(self.classes_) < 2:
+            raise ParameterError("a classifier needs at least two classes", len(self.classes_), "Pass classes=[...].")
+
+    def decision_function(self, X: Any) -> np.ndarray:
+        """Positive where the second class is predicted; with more than two, one column per class."""
+        inputs = self._inputs(X)
+        return decision(self.release_, inputs)
+
+    def predict(self, X: Any) -> np.ndarray:
+        """The class of each row of inputs."""
+        scores = self.decision_function(X)
+        return self.classes_[(scores > 0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)]
+
+    @available_if(_is_logistic)
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """Probabilities of the classes (logistic loss), drawn towards one half by what the noise is known to add."""
+        scores = self.decision_function(X)
+        plan = self.plan_ if scores.ndim == 1 else self.plan_.plans[0]
+        likely = expit(scores / np.sqrt(1 + np.pi * plan.typical_sd**2 / 8))
+        if scores.ndim == 1:
+            return np.column_stack([1 - likely, likely])
+        return likely / likely.sum(axis=1, keepdims=True)
+
+    def plot(self, ax: Any = None, **options: Any) -> Any:
+        """The decision function: a curve, a heat map with its boundary, or the regions of several classes."""
+        release = self.release_
+        if len(self.classes_) == 2 or self.n_features_in_ != 2:
+            return release.plot(ax, **options)
+        parts = list(release.values())
+        best = np.argmax([part.values for part in parts], axis=0)
+        title = f"Decision regions, {words.guarantee(self.plan_)}"
+        return plots.regions(parts[0].grid, best, [str(c) for c in self.classes_], ax, title)

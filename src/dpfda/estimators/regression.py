@@ -1,0 +1,122 @@
+"""Function-on-scalar regression: curves explained by a few covariates."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.base import MultiOutputMixin, RegressorMixin
+
+from ..bounds import L2Ball
+from ..grid import Grid
+from ..ledger import Ledger
+from ..plans import RegressionPlan
+from ..postprocess import Band
+from ..release import RegressionRelease
+from .base import PrivateEstimator
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class CoefficientFunctions:
+    """Some coefficient functions of a released regression: call them, ask for their bands."""
+
+    release: RegressionRelease
+    rows: Any
+
+    def __call__(self, t: ArrayLike | None = None) -> np.ndarray:
+        """Values on the grid or at points `t`: one row per covariate, a single row for the intercept."""
+        return self.release.at(t)[self.rows]
+
+    def band(self, level: float = 0.95, t: ArrayLike | None = None) -> Band:
+        """Simultaneous noise band, over all coefficient functions together and the intercept."""
+        band = self.release.band(level, t)
+        return Band(band.t, band.lower[self.rows], band.upper[self.rows], band.level)
+
+    def __repr__(self) -> str:
+        return f"CoefficientFunctions of {self.release!r}; call them with points of the domain"
+
+
+class FunctionOnScalarRegression(MultiOutputMixin, RegressorMixin, PrivateEstimator):
+    """Curves on covariates under pure differential privacy: ``Y(t) = intercept(t) + sum_j x_j coef_j(t)``.
+
+    `epsilon`, `bound` (a ball for one curve) and `covariate_bound` (a norm of the covariates of one record, or one
+    range each) have no default: they are decisions. `split` is the share of the first moment in its stage, chosen by
+    expected risk when None. The other parameters are those of :class:`RegressionPlan`. A response of one number is a
+    constant curve. `ledger` is charged at every fit, by every clone.
+
+    >>> import numpy as np, dpfda as dp
+    >>> rng = np.random.default_rng(0)
+    >>> x, t = rng.normal(0, 1, (20_000, 2)), np.linspace(0, 1, 30)
+    >>> curves = np.sin(3 * t) + x[:, :1] * t + x[:, 1:] * (1 - t)
+    >>> model = dp.FunctionOnScalarRegression(epsilon=1.0, bound=dp.L2Ball(4.0), covariate_bound=4.0)
+    >>> model.fit(x, curves).coef_([0.0, 1.0]).shape
+    (2, 2)
+    """
+
+    def __init__(
+        self,
+        epsilon: Any = None,
+        bound: L2Ball | None = None,
+        covariate_bound: Any = None,
+        kernel: Any = None,
+        split: float | None = None,
+        *,
+        grid: Grid | int | None = None,
+        passes: int | None = None,
+        neighbors: str = "replace",
+        invalid: str = "raise",
+        n: int | None = None,
+        ledger: Ledger | str | os.PathLike[str] | None = None,
+    ):
+        self.epsilon = epsilon
+        self.bound = bound
+        self.covariate_bound = covariate_bound
+        self.kernel = kernel
+        self.split = split
+        self.grid = grid
+        self.passes = passes
+        self.neighbors = neighbors
+        self.invalid = invalid
+        self.n = n
+        self.ledger = ledger
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.regressor_tags.poor_score = True  # small samples with noise
+        return tags
+
+    def fit(self, X: Any, Y: Any) -> Self:
+        """Release the moments of covariates and curves, and the coefficient functions they make."""
+        X, Y = self._checked(X, Y, multi_output=True, y_numeric=True)
+        self._single = Y.ndim == 1
+        curves = np.repeat(Y.reshape(len(Y), -1).astype(float), 2 if Y.size == len(Y) else 1, axis=1)
+        plan = RegressionPlan(
+            n=self._count(X), epsilon=self.epsilon, bound=self.bound, covariates=X.shape[1],  # type: ignore[arg-type]
+            covariate_bound=self.covariate_bound, grid=curves.shape[1] if self.grid is None else self.grid,  # type: ignore[arg-type]
+            kernel=self.kernel, split=self.split, passes=self.passes, neighbors=self.neighbors, invalid=self.invalid,
+        )  # fmt: skip
+        self._width = Y.reshape(len(Y), -1).shape[1]
+        return self._fitted_with(plan.release(np.column_stack([X, curves]), self._book()))
+
+    @property
+    def coef_(self) -> CoefficientFunctions:
+        """The coefficient functions, one per covariate: ``coef_(t)``, ``coef_.band(0.95)``."""
+        return CoefficientFunctions(self.release_, slice(1, None))
+
+    @property
+    def intercept_(self) -> CoefficientFunctions:
+        """The intercept: ``intercept_(t)``, ``intercept_.band(0.95)``."""
+        return CoefficientFunctions(self.release_, 0)
+
+    def predict(self, X: Any) -> np.ndarray:
+        """Curves on the grid, one row per row of covariates, which are clipped to their bound."""
+        inputs = self._inputs(X)
+        curves = self.release_.predict(inputs)
+        return curves[:, 0] if self._single else curves[:, : self._width]
+
+    def plot(self, level: float = 0.95) -> Any:
+        """All coefficient functions with their noise bands."""
+        return self.release_.plot(level=level)

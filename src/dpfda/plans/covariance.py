@@ -1,0 +1,100 @@
+"""The plan of a covariance surface."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from .. import release as exits
+from .. import words
+from ..bounds import L2Ball
+from ..errors import ParameterError
+from ..grid import Grid
+from ..kernels import Kernel
+from ..methods import Method
+from ..methods.base import one_of
+from ..plan import Plan
+from ..problems.covariance import MOST_SQUARES, CovarianceProblem
+from ..symmetric import SymmetricBasis
+from .curves import choose_method, curve_words, only_curves, settle_curves
+
+if TYPE_CHECKING:
+    from ..release import CovarianceRelease
+
+#: Functions of one variable that a covariance is expanded in: 2,080 free numbers.
+MOST_FUNCTIONS = 64
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class CovariancePlan(Plan):
+    """The plan of a private covariance surface.
+
+    `bound` is an L2 ball about a public centre; `kernel` and `method` None are as for a mean. Noise lies
+    on the K(K+1)/2 free numbers of a symmetric matrix. `postprocess` shrinks by the known noise law
+    and projects onto covariances, so that no direction has a negative variance.
+
+    >>> import dpfda as dp
+    >>> plan = dp.CovariancePlan(n=5000, epsilon=1.0, bound=dp.L2Ball(1.0), grid=48)
+    >>> plan.expected_error < plan.expected_risk < 0.05
+    True
+    >>> dp.CovariancePlan.from_json(plan.to_json()) == plan
+    True
+    """
+
+    query: ClassVar[str] = "covariance"
+    risk_words: ClassVar[str] = "noise and bias, as left by shrinkage, over a public class of covariances"
+    n: int
+    epsilon: Fraction
+    bound: L2Ball
+    grid: Grid
+    kernel: Kernel = None  # type: ignore[assignment]
+    method: Method = None  # type: ignore[assignment]
+    neighbors: str = "replace"
+    invalid: str = "raise"
+    standardize: bool = False
+    fill: int | None = None
+    postprocess: bool = True
+
+    def __post_init__(self) -> None:
+        settle_curves(self, L2Ball, "A single curve does not vary; privacy needs company.")
+        only_curves(self.grid, "a covariance")
+        one_of("postprocess", self.postprocess, (True, False))
+        if self.n > MOST_SQUARES:
+            raise ParameterError(f"n must be at most {MOST_SQUARES}", self.n, "Release several groups instead.")
+        if self.method is None:
+            choose_method(self)
+        self.stage  # noqa: B018  (calibrate now: a plan that cannot be carried out is refused when it is made)
+
+    @cached_property
+    def problem(self) -> CovarianceProblem:
+        line = self.kernel.basis(self.grid)
+        basis = SymmetricBasis(line.first(min(MOST_FUNCTIONS, line.size)))
+        problem = CovarianceProblem.of(
+            basis, self.bound, self.n, self.kernel.decay, neighbors=self.neighbors, invalid=self.invalid,
+            standardize=self.standardize, fill=self.fill, shrinks=self.postprocess,
+        )  # fmt: skip
+        return self.method.frame(problem)
+
+    @property
+    def released(self) -> type[CovarianceRelease]:
+        return exits.CovarianceRelease
+
+    def polished(self, release: Any) -> Any:
+        return release.shrink() if self.postprocess else release
+
+    @property
+    def vocabulary(self) -> words.Vocabulary:
+        rows, text = curve_words(self, "curve")
+        return words.Vocabulary(
+            noun="surface",
+            release="covariance surface",
+            record="curve",
+            target="covariance",
+            assumption=text,
+            unusable="counts as the public centre",
+            rows=rows,
+            size=self.bound.outer**2,
+            size_name="the bound's radius squared",
+        )

@@ -1,0 +1,84 @@
+"""What plans about curves share: the same public facts, checked and spoken of in the same way."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from .. import words
+from ..bounds import Bound
+from ..errors import ParameterError, shown
+from ..grid import Grid, ProductGrid
+from ..kernels import Matern, as_kernel
+from ..methods import KNorm, Minimax
+from ..methods.base import one_of
+from ..protocol import INVALID, NEIGHBORS, as_epsilon
+from .checks import check_method, number_of_records, whole
+
+
+def settle_curves(plan: Any, bound: Any, alone: str) -> None:
+    """Check the public facts of a plan and bring them into their final form; `alone` says why n is at least two."""
+    put = lambda name, value: object.__setattr__(plan, name, value)  # noqa: E731
+    put("epsilon", as_epsilon(plan.epsilon))
+    put("n", number_of_records(plan.n, alone))
+    if not isinstance(plan.bound, bound):
+        raise ParameterError(
+            "bound must be a public bound on one curve" + ("" if bound is Bound else ", an L2 ball"),
+            shown(plan.bound),
+            "Pass bound=dp.L2Ball(radius): there is no default, and it is never read from data.",
+        )
+    put("grid", as_grid(plan.grid))
+    kernel = Matern() if plan.kernel is None else as_kernel(plan.kernel)
+    put("kernel", kernel.on(plan.grid))
+    check_method(getattr(plan, "method", None))
+    one_of("neighbors", plan.neighbors, NEIGHBORS)
+    one_of("invalid", plan.invalid, INVALID)
+    one_of("standardize", plan.standardize, (False, True))
+    if plan.fill is not None:
+        put("fill", whole("fill", plan.fill, 1, "It is the longest gap, in points, that may be interpolated."))
+        if isinstance(plan.grid, ProductGrid):
+            raise ParameterError("gaps are filled along curves", "a surface", "Fill surfaces beforehand.")
+    plan.bound.center_on(plan.grid.size)
+
+
+def choose_method(plan: Any) -> None:
+    """Whichever of Minimax and KNorm has the smaller expected risk, which is known before data."""
+    best = min((Minimax(), KNorm()), key=lambda m: replace(plan, method=m).expected_risk)
+    object.__setattr__(plan, "method", best)
+
+
+def as_grid(grid: Any) -> Grid | ProductGrid:
+    """A grid, or a number of points on [0, 1]."""
+    if isinstance(grid, int | np.integer) and not isinstance(grid, bool):
+        return Grid.uniform(0, 1, int(grid))
+    if not isinstance(grid, Grid | ProductGrid):
+        raise ParameterError(
+            "grid must be a Grid (or a product of two) or a number of points",
+            shown(grid),
+            "Pass grid=dp.Grid.uniform(0, 1, 48), or 48.",
+        )
+    return grid
+
+
+def only_curves(grid: Grid | ProductGrid, what: str) -> None:
+    """Refuse surfaces where records must be curves."""
+    if isinstance(grid, ProductGrid):
+        raise ParameterError(f"{what} is for curves", "a grid of surfaces", "Use one axis.")
+
+
+def curve_words(plan: Any, noun: str) -> tuple[tuple[tuple[str, str], ...], str]:
+    """Rows of the table and the paragraph about how each record is treated."""
+    rows = [("bound", words.describe_bound(plan.bound, plan.grid.volume)), ("grid", repr(plan.grid))]
+    text = (
+        f"Each {noun} is clipped to a public bound before it is used ({rows[0][1]}). The guarantee "
+        f"holds whatever the data is; only accuracy depends on the bound being a good one."
+    )
+    if plan.standardize:
+        rows.append(("standardize", f"each {noun}: own mean removed, own norm divided out"))
+        text += f" Before that, each {noun} has its own mean removed and is divided by its own norm."
+    if plan.fill is not None:
+        rows.append(("fill", f"own gaps of at most {plan.fill} points, by linear interpolation"))
+        text += f" Gaps of at most {plan.fill} points are interpolated within the curve."
+    return tuple(rows), text

@@ -1,0 +1,246 @@
+"""The plan of a function of the input that minimises a regularised risk, and of one such function per class."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from .. import release as exits
+from .. import words
+from ..errors import ParameterError, shown
+from ..inputs import FeatureMap, InputBox, kernel_basis
+from ..kernels import Gaussian, Stationary
+from ..labels import as_groups
+from ..losses import Hinge, Huber, Logistic, Loss
+from ..methods import FRL, KNorm, Method
+from ..methods.base import check_positive, one_of
+from ..plan import Plan
+from ..problems.risk import RiskProblem
+from ..protocol import INVALID, NEIGHBORS, as_epsilon
+from .checks import as_box, as_range, number_of_records, whole
+from .groups import GroupPlan
+
+if TYPE_CHECKING:
+    from ..release import FunctionRelease, GroupRelease
+
+LOSSES = ("logistic", "hinge", "huber")
+#: Functions whose eigenvalue is below this share of the largest are left out unless asked for.
+FAINT = 0.025
+#: The penalty is as strong as it must be for the noise at a typical point to have this standard deviation,
+#: in units of a margin (or of the threshold of a robust loss).
+NOISE = 0.3
+#: Levels that responses of a robust regression are rounded to.
+LEVELS = 256
+#: Responses beyond this share of their range pull no harder.
+THRESHOLD = 0.1
+LEAST_PENALTY = 1e-9
+#: Pairs of waves that a decision function has above three dimensions.
+DECIDING = 24
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class KernelPlan(Plan):
+    """The plan of a private decision function (`criterion` "logistic" or "hinge") or robust regression ("huber").
+
+    `domain` is one public range per input. Classification needs the public `classes`; `positive` is the one
+    told apart from the rest. Regression needs `bound`, the public range of responses; beyond `threshold`
+    (None: a tenth of the range) a residual pulls no harder. `components` None keeps the functions that the
+    kernel (None: Gaussian, a tenth of each side) gives weight; `psi` None is the penalty that brings the noise at
+    a typical point down to 0.3 of a margin.
+
+    >>> import dpfda as dp
+    >>> plan = dp.KernelPlan(n=10_000, epsilon=1.0, domain=[(0, 1), (0, 1)], classes=("no", "yes"))
+    >>> round(plan.typical_sd, 2), dp.KernelPlan.from_json(plan.to_json()) == plan
+    (0.28, True)
+    """
+
+    risk_words: ClassVar[str] = "noise; the bias of the penalty depends on the data"
+    n: int
+    epsilon: Fraction
+    domain: tuple[tuple[float, float], ...]
+    criterion: str = "logistic"
+    kernel: Stationary = None  # type: ignore[assignment]
+    components: int = None  # type: ignore[assignment]
+    psi: float = None  # type: ignore[assignment]
+    classes: tuple[str, ...] | None = None
+    positive: int = 1
+    bound: tuple[float, float] | None = None
+    threshold: float | None = None
+    neighbors: str = "replace"
+    invalid: str = "raise"
+    method: Method = None  # type: ignore[assignment]
+
+    def __post_init__(self) -> None:
+        put = lambda name, value: object.__setattr__(self, name, value)  # noqa: E731
+        put("epsilon", as_epsilon(self.epsilon))
+        put("n", number_of_records(self.n, "A model of one record is that record; privacy needs company."))
+        put("domain", as_box(self.domain))
+        one_of("criterion", self.criterion, LOSSES)
+        put("kernel", as_stationary(self.kernel))
+        self._settle_responses()
+        one_of("neighbors", self.neighbors, NEIGHBORS)
+        one_of("invalid", self.invalid, INVALID)
+        if self.components is None:
+            put("components", sizeable(self.box, self.kernel))
+        put("components", whole("components", self.components, 1, "Leave it out to have it chosen."))
+        check_positive("psi", self.psi)
+        if self.psi is None:
+            scale = np.sqrt(self.components + 1) * self.features.kappa
+            put("psi", max(LEAST_PENALTY, float(scale / (NOISE * self.n * float(self.epsilon)))))
+        if self.psi < LEAST_PENALTY:
+            raise ParameterError(f"psi must be at least {LEAST_PENALTY:g}", self.psi, "Leave it out to have it chosen.")
+        if self.method is None:
+            put("method", self._quieter())
+        self.stage  # noqa: B018  (calibrate now: a plan that cannot be carried out is refused when it is made)
+
+    def _settle_responses(self) -> None:
+        put = lambda name, value: object.__setattr__(self, name, value)  # noqa: E731
+        if self.criterion == "huber":
+            put("bound", as_range(self.bound))
+            check_positive("threshold", self.threshold)
+            if self.threshold is None:
+                put("threshold", THRESHOLD * (self.bound[1] - self.bound[0]))  # type: ignore[index]
+            if self.classes is not None:
+                raise ParameterError("a regression has no classes", shown(self.classes), "Choose another criterion.")
+            return
+        if self.bound is not None or self.threshold is not None:
+            raise ParameterError("labels have no range or threshold", "one", "Choose criterion='huber', or drop it.")
+        put("classes", as_groups(self.classes))
+        if self.classes is None or len(self.classes) < 2:
+            raise ParameterError(
+                "a classifier needs at least two public classes", shown(self.classes), "Pass classes=('no', 'yes')."
+            )
+        put("positive", whole("positive", self.positive, 0, "It is the place of a class in the list."))
+        if self.positive >= len(self.classes):
+            raise ParameterError("positive must be the place of a class", self.positive, "Count from 0.")
+
+    def _quieter(self) -> Method:
+        """Ball noise or independent Laplace noise on all components, whichever is smaller."""
+        s = self.features.axes
+        ball = (s.size + 1) * float(s @ s) < 2 * float(s.sum()) ** 2
+        return KNorm(self.components) if ball else FRL(self.components)
+
+    @property
+    def box(self) -> InputBox:
+        return InputBox(self.domain)
+
+    @cached_property
+    def features(self) -> FeatureMap:
+        return FeatureMap(self.box, self.kernel, self.components)
+
+    @property
+    def query(self) -> str:  # type: ignore[override]
+        return "regression" if self.criterion == "huber" else "decision"
+
+    @property
+    def level(self) -> float:
+        """The public middle of the responses, about which the function is released."""
+        return 0.0 if self.bound is None else (self.bound[0] + self.bound[1]) / 2
+
+    @cached_property
+    def loss_function(self) -> Loss:
+        if self.criterion == "huber":
+            return Huber(float(self.threshold))  # type: ignore[arg-type]
+        return Hinge() if self.criterion == "hinge" else Logistic()
+
+    @cached_property
+    def problem(self) -> RiskProblem:
+        if self.bound is None:
+            levels = tuple(1.0 if i == self.positive else -1.0 for i in range(len(self.classes or ())))
+        else:
+            half = (self.bound[1] - self.bound[0]) / 2
+            levels = tuple(np.linspace(-half, half, LEVELS).tolist())
+        return RiskProblem(
+            self.features, self.loss_function, self.psi, self.n, levels, None if self.bound is None else self.level,
+            self.neighbors, self.invalid,
+        )  # fmt: skip
+
+    @property
+    def released(self) -> type[FunctionRelease]:
+        return exits.FunctionRelease
+
+    @property
+    def vocabulary(self) -> words.Vocabulary:
+        sides = " x ".join(f"[{low:g}, {high:g}]" for low, high in self.domain)
+        rows = [("inputs", f"clipped to {sides}"), ("loss", repr(self.loss_function))]
+        text = f"Inputs are clipped to the public box {sides} and snapped to its cells. "
+        if self.bound is None:
+            what = f"{self.classes[self.positive]!r} against the rest"  # type: ignore[index]
+            rows.append(("classes", f"{', '.join(self.classes)}; here {what}"))  # type: ignore[arg-type]
+            text += f"Which classes there are is public: {', '.join(self.classes)}."  # type: ignore[arg-type]
+            size, name = 1.0, "a margin of one over the box"
+        else:
+            low, high = self.bound
+            rows.append(("responses", f"clipped to [{low:g}, {high:g}]"))
+            text += f"Responses are clipped to the public range [{low:g}, {high:g}]."
+            size, name = (high - low) / 2, "half the range of responses over the box"
+        rows.append(("penalty", f"psi {self.psi:.3g}"))
+        volume = float(np.prod([high - low for low, high in self.domain]))
+        return words.Vocabulary(
+            noun="function",
+            release=f"{self.query} function of {len(self.domain)} input{'s' if len(self.domain) > 1 else ''}",
+            record="record",
+            target="fitted function",
+            assumption=text + " The guarantee holds whatever the data is; only accuracy depends on these ranges.",
+            unusable="counts, and has no say in the fit",
+            rows=tuple(rows),
+            size=size * float(np.sqrt(volume)),
+            size_name=name,
+        )
+
+
+def as_stationary(kernel: Any) -> Stationary:
+    """A kernel with a spectrum; None is Gaussian with a tenth of each side as length scale."""
+    kernel = Gaussian() if kernel is None else kernel
+    if not isinstance(kernel, Stationary):
+        raise ParameterError(
+            "a model's kernel must be Gaussian, Exponential or Matern", shown(kernel), "Pass dp.Gaussian()."
+        )
+    return kernel
+
+
+def sizeable(box: InputBox, kernel: Stationary) -> int:
+    """How many functions the kernel gives weight; waves have equal weight, and their number is fixed."""
+    values = kernel_basis(box, kernel).eigenvalues
+    return int((values >= FAINT * values.max()).sum()) if box.dimension <= 3 else 2 * DECIDING + 1
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ClassPlan(GroupPlan):
+    """One class against the rest, for every class: all use all records, so their budgets add up.
+
+    >>> import dpfda as dp
+    >>> facts = {"n": 9000, "epsilon": "1/3", "domain": [(0, 1)], "classes": ("a", "b", "c")}
+    >>> plan = dp.ClassPlan(("a", "b", "c"), [dp.KernelPlan(positive=i, **facts) for i in range(3)])
+    >>> plan.epsilon
+    Fraction(1, 1)
+    """
+
+    @property
+    def epsilon(self) -> Fraction:
+        return sum((plan.epsilon for plan in self.plans), Fraction(0))
+
+    @property
+    def delta(self) -> Fraction:
+        return sum((plan.delta for plan in self.plans), Fraction(0))
+
+    @property
+    def composition(self) -> str:
+        """How the budgets of the classes combine, in words."""
+        return (
+            f"There is one function for each of {len(self.groups)} public classes ({', '.join(self.groups)}), which "
+            f"tells that class from the rest. Every record has a say in every function, so their budgets add up: "
+            f"{len(self.groups)} times epsilon {float(self.plans[0].epsilon):.3g} make {float(self.epsilon):g} "
+            f"(sequential composition)."
+        )
+
+    def release_records(self, records: Any, ledger: Any = None, query: str = "", **reading: Any) -> GroupRelease:
+        """One pass over the records, one charge, one function per class."""
+        book = exits.open_ledger(ledger)
+        exits.check_budget(book, self)
+        summary = self.plans[0].summarize(records, **reading)
+        return self.release(dict.fromkeys(self.groups, summary), book, query)

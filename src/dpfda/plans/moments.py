@@ -1,0 +1,275 @@
+"""Plans of regressions by released moments: what a function-on-scalar and a kernel regression share.
+
+One stage releases both moments. Where the rough answer can be trusted to predict (a public rule), three more
+stages follow: the size of residuals, and twice the moments of residuals clipped to it. Shares of the budget
+add up (derivations: regression).
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Any, ClassVar
+
+import numpy as np
+
+from ..basis import Eigenbasis
+from ..codec import Fact
+from ..errors import ParameterError, shown
+from ..noise import Ball, Laplace
+from ..plan import Plan
+from ..problems.design import Design, Response
+from ..problems.moments import MomentProblem, ResidualProblem, SizeProblem
+from ..protocol import Law, Part, Reach, Stage
+from .forecast import Forecast
+
+#: Shares of the budget with four stages: both moments, the size of residuals, their moments, and the moments
+#: of what is then left.
+FIRST, SIZE, SECOND = Fraction(1, 5), Fraction(1, 25), Fraction(3, 25)
+LAST = 1 - FIRST - SIZE - SECOND
+#: Residuals are clipped to a radius that holds this share of them.
+HELD = 0.9
+
+
+@dataclass(frozen=True, eq=False)
+class Moments(Fact):
+    """What was settled before data: functions in each stage, the first moment's share, and the passes over the data."""
+
+    components: int
+    refined: int
+    split: float
+    passes: int
+
+
+class MomentPlan(Plan):
+    """A regression by moments. Subclasses say what design, response and basis are."""
+
+    split: float | None
+    passes: int | None
+    neighbors: str
+    invalid: str
+    risk_words: ClassVar[str] = "noise and truncation, under a public guess of the signal"
+
+    # -- said by subclasses -------------------------------------------------------------------
+
+    @cached_property
+    @abstractmethod
+    def design(self) -> Design: ...
+
+    @cached_property
+    @abstractmethod
+    def response(self) -> Response: ...
+
+    @cached_property
+    @abstractmethod
+    def released_basis(self) -> Eigenbasis:
+        """Where the released coefficients live: one row of the response's functions per entry of the design."""
+
+    @property
+    @abstractmethod
+    def smoothness(self) -> np.ndarray:
+        """How the signal's squared size is spread over the response's functions: a public guess, summing to one."""
+
+    def _settle_stages(self) -> None:
+        if self.split is not None and (isinstance(self.split, bool) or not _between(self.split, 0, 1)):
+            raise ParameterError(
+                "split must lie strictly between 0 and 1", shown(self.split), "It is the first moment's share."
+            )
+        if self.passes is not None and (isinstance(self.passes, bool) or self.passes not in (1, 4)):
+            raise ParameterError("passes must be 1 or 4", shown(self.passes), "Leave it out to have it chosen.")
+        self.stage  # noqa: B018  (calibrate now: a plan that cannot be carried out is refused when it is made)
+
+    # -- what was settled -----------------------------------------------------------------------
+
+    @cached_property
+    def problem(self) -> MomentProblem:
+        return MomentProblem(self.released_basis, self.design, self.response, self.n, self.neighbors, self.invalid)
+
+    @cached_property
+    def forecast(self) -> Forecast:
+        return Forecast(self.problem, self.smoothness, float(self.epsilon))
+
+    @cached_property
+    def chosen(self) -> Any:
+        """One pass or four, whichever should predict better."""
+        one, four = self._settled(1), self._settled(4)
+        better = four if self._risk(four) < self._risk(one) else one
+        return {None: better, 1: one, 4: four}[self.passes]
+
+    def _settled(self, passes: int) -> Moments:
+        share = float(FIRST) if passes == 4 else 1.0
+        split = self.forecast.split(share) if self.split is None else float(self.split)
+        count = self.forecast.components(share * split, share * (1 - split))
+        if passes == 1:
+            return Moments(count, 0, split, 1)
+        rough = self.forecast.rough(count, share * split, share * (1 - split))
+        return Moments(count, self.forecast.refined_components(float(LAST), rough), split, 4)
+
+    def _risk(self, settled: Moments) -> float:
+        share = float(FIRST) if settled.passes == 4 else 1.0
+        rough = self.forecast.rough(settled.components, share * settled.split, share * (1 - settled.split))
+        return rough if settled.passes == 1 else self.forecast.refined(settled.refined, float(LAST), rough)
+
+    @property
+    def passes_needed(self) -> int:
+        return int(self.chosen.passes)
+
+    @property
+    def expected_error(self) -> float:
+        """Expected squared error of predictions by noise, as far as public guesses tell."""
+        return self.expected_risk - self.forecast.missed(max(self.chosen.components, self.chosen.refined))
+
+    @cached_property
+    def expected_risk(self) -> float:
+        return self._risk(self.chosen)
+
+    @property
+    def delta(self) -> Fraction:
+        return Fraction(0)
+
+    # -- stages -----------------------------------------------------------------------------------
+
+    @cached_property
+    def _shares(self) -> tuple[Fraction, Fraction]:
+        """Budgets of the two moments in the first stage."""
+        whole = self.epsilon * (FIRST if self.chosen.passes == 4 else 1)
+        first = whole * Fraction(str(self.chosen.split))
+        return first, whole - first
+
+    @cached_property
+    def stage(self) -> Stage:
+        problem, (first, second) = self.problem, self._shares
+        upper = np.arange(problem.public, problem.first_size)
+        places = np.arange(problem.size - problem.first_size).reshape(self.design.size, -1)
+        lower = places[:, : self.chosen.components].ravel()
+        extent = problem.extent
+        laws = (
+            Ball.calibrated(first, problem.reach_first.restricted(upper), extent[upper]),
+            Ball.calibrated(second, problem.reach_second.restricted(lower), extent[problem.first_size + lower]),
+        )
+        wheres = (upper, problem.first_size + lower)
+        return Stage(problem, tuple(Part(w, np.ones(w.size), law) for w, law in zip(wheres, laws, strict=True)))
+
+    def next(self, drawn: Sequence[np.ndarray]) -> Stage | None:
+        if len(drawn) == self.chosen.passes:
+            return None
+        shape = self.forecast.shape[: self.chosen.refined]
+        largest = 4 * self.response.outer * self.design.radius / float(shape.min())
+        sizes = SizeProblem(**self._sides, residuals=self._residuals(drawn[:1], shape), largest=largest)
+        if len(drawn) == 1:
+            epsilon = self.epsilon * SIZE
+            every = np.ones(sizes.size)
+            scales = every * sizes.reach.support(every) / float(epsilon)
+            law: Law = Laplace.calibrated(epsilon, scales, every, sizes.reach, sizes.extent)
+            return Stage(sizes, (Part(np.arange(sizes.size), every, law),))
+        residuals = self._residuals(drawn, shape * sizes.chosen(drawn[1], HELD))
+        law = quieter(self.epsilon * (SECOND if len(drawn) == 2 else LAST), residuals.reach, residuals.extent)
+        return Stage(residuals, (Part(np.arange(residuals.size), np.ones(residuals.size), law),))
+
+    def _residuals(self, drawn: Sequence[np.ndarray], axes: np.ndarray) -> ResidualProblem:
+        return ResidualProblem(**self._sides, rough=self.internal(drawn), axes=axes)
+
+    @property
+    def _sides(self) -> dict[str, Any]:
+        return {
+            "basis": self.released_basis, "design": self.design, "response": self.response, "n": self.n,
+            "neighbors": self.neighbors, "invalid": self.invalid,
+        }  # fmt: skip
+
+    # -- from draws to coefficients -----------------------------------------------------------------
+
+    def assembled(self, drawn: Sequence[np.ndarray]) -> np.ndarray:
+        return self.restored(self.internal(drawn))
+
+    def internal(self, drawn: Sequence[np.ndarray]) -> np.ndarray:
+        """Coefficients of the encoded design: the rough ones, corrected by what residuals show."""
+        solve = self._solver(drawn[0])
+        coefficients = solve(self._noises(drawn)[0]) @ self.problem.second(drawn[0])
+        for moment, noise in zip(drawn[2:], self._noises(drawn)[1:], strict=True):
+            coefficients = coefficients.copy()
+            coefficients[:, : self.chosen.refined] += solve(noise) @ moment.reshape(self.design.size, -1)
+        return coefficients
+
+    @cached_property
+    def _spectra(self) -> dict[bytes, tuple[np.ndarray, np.ndarray]]:
+        """Eigenvalues and vectors of the first moment by what was drawn: stages ask for the same one repeatedly."""
+        return {}
+
+    def _solver(self, noisy: np.ndarray) -> Any:
+        """The inverse of the first moment for a given noise in the second; eigenvalues below a ridge fade out."""
+        numbers = noisy[: self.problem.first_size]
+        if numbers.tobytes() not in self._spectra:
+            self._spectra.clear()
+            self._spectra[numbers.tobytes()] = np.linalg.eigh(self.design.gram.matrix(numbers))
+        values, vectors = self._spectra[numbers.tobytes()]
+        first = float(self._shares[0] / self.epsilon)
+
+        def solve(noise: float) -> np.ndarray:
+            ridge = self.forecast.ridge(first, noise)
+            return (vectors * (values / (values**2 + ridge**2))) @ vectors.T
+
+        return solve
+
+    def _noises(self, drawn: Sequence[np.ndarray]) -> list[float]:
+        """Standard deviation of noise on the leading entries of the second moment, stage by stage."""
+        found = [float(np.sqrt(self.stage.parts[1].law.variance[0]))]
+        for done in range(2, len(drawn)):
+            stage = self.next(drawn[:done])
+            assert stage is not None
+            found.append(float(np.sqrt(stage.parts[0].law.variance[0])))
+        return found
+
+    def restored(self, internal: np.ndarray) -> np.ndarray:
+        """Coefficients of the user's own inputs, curve after curve."""
+        whole = self.design.restoring @ internal
+        return whole.reshape(*whole.shape[:-2], -1)
+
+    def kept(self, drawn: Sequence[np.ndarray]) -> dict[str, Any]:
+        return {"drawn": tuple(drawn)}
+
+    def errors(self, drawn: Sequence[np.ndarray], size: int, rng: np.random.Generator) -> np.ndarray:
+        """Simulated errors of the released coefficients against least squares on the same clipped data.
+
+        The first moment that the data really had is what was released minus noise like the one that was drawn.
+        """
+        noise = self.stage.spread([part.law.simulate(size, rng) for part in self.stage.parts])
+        count, solve, noises = self.chosen.refined, self._solver(drawn[0]), self._noises(drawn)
+        rough = solve(noises[0]) @ self.problem.second(drawn[0])
+        true = self.design.gram.matrix(drawn[0][: self.problem.first_size] - noise[:, : self.problem.first_size])
+        unit = np.eye(self.design.size)
+        error = solve(noises[0]) @ self.problem.second(noise) + (solve(noises[0]) @ true - unit) @ rough
+        for done in range(2, len(drawn)):
+            stage = self.next(drawn[:done])
+            assert stage is not None
+            fresh = stage.parts[0].law.simulate(size, rng).reshape(size, self.design.size, -1)
+            inverse = solve(noises[done - 1])
+            error[..., :count] = inverse @ fresh - (inverse @ true - unit) @ error[..., :count]
+        whole = self.design.restoring @ error
+        return whole.reshape(size, -1)
+
+
+def _between(value: Any, low: float, high: float) -> bool:
+    return isinstance(value, int | float | np.number) and low < float(value) < high
+
+
+def quieter(epsilon: Fraction, reach: Reach, extent: np.ndarray) -> Law:
+    """Ball noise or matched Laplace noise on all coordinates, whichever has less energy."""
+    ball = Ball.calibrated(epsilon, reach, extent)
+    every = np.ones(extent.size)
+    scales = reach.matched(every) / float(epsilon)
+    if float(ball.variance.sum()) <= 2 * float((scales**2).sum()):
+        return ball
+    return Laplace.calibrated(epsilon, scales, every, reach, extent)
+
+
+def stage_words(plan: MomentPlan) -> str:
+    """How often the data is read, and for what share of the budget each time."""
+    if plan.chosen.passes == 1:
+        return "The data is read once, for two moments."
+    return (
+        f"The data is read four times: for two moments ({FIRST} of epsilon), the size of residuals ({SIZE}), and twice "
+        f"the moments of clipped residuals ({SECOND} and {LAST}); these shares add up to epsilon."
+    )

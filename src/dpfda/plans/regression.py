@@ -1,0 +1,154 @@
+"""The plan of a function-on-scalar regression: curves explained by a few covariates."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from .. import release as exits
+from .. import words
+from ..bounds import Ellipsoid, L2Ball
+from ..errors import ParameterError, shown
+from ..grid import Grid
+from ..kernels import Gaussian, Kernel
+from ..problems.design import Covariates, CurveResponse
+from ..problems.mean import MeanProblem
+from ..stacked import StackedBasis
+from .checks import as_range, whole
+from .curves import as_grid, curve_words, only_curves, settle_curves
+from .moments import MomentPlan, stage_words
+
+if TYPE_CHECKING:
+    from ..release import RegressionRelease
+
+#: Coefficient functions are averages over many curves, smoother than any of them: the default kernel is Gaussian
+#: with this share of the domain as length scale.
+LENGTH = 0.2
+#: Functions of a curve that a regression is expanded in, and covariates it takes.
+MOST_FUNCTIONS, MOST_COVARIATES = 64, 200
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class RegressionPlan(MomentPlan):
+    """The plan of a private function-on-scalar regression: an intercept and one coefficient function per covariate.
+
+    `bound` is an L2 ball for curves; `covariate_bound` a public norm of the `covariates` numbers of a record, or one
+    range for each. `kernel` None is Gaussian with a fifth of the domain as length scale. `split` is the first
+    moment's share of its stage's budget (None: by expected risk); `passes` 1 reads the data once, 4 refines with
+    clipped residuals (None: whichever should predict better).
+
+    >>> import dpfda as dp
+    >>> facts = {"bound": dp.L2Ball(5.0), "covariates": 2, "covariate_bound": 4.0, "grid": 48}
+    >>> plan = dp.RegressionPlan(n=50_000, epsilon=1.0, **facts)
+    >>> plan.chosen.passes, dp.RegressionPlan.from_json(plan.to_json()) == plan
+    (4, True)
+    """
+
+    query: ClassVar[str] = "regression"
+    n: int
+    epsilon: Fraction
+    bound: L2Ball
+    covariates: int
+    covariate_bound: Any
+    grid: Grid
+    kernel: Kernel = None  # type: ignore[assignment]
+    split: float | None = None
+    passes: int | None = None
+    neighbors: str = "replace"
+    invalid: str = "raise"
+    standardize: bool = False
+    fill: int | None = None
+
+    def __post_init__(self) -> None:
+        put = lambda name, value: object.__setattr__(self, name, value)  # noqa: E731
+        if self.kernel is None and isinstance(self.grid, Grid | int):
+            length = as_grid(self.grid).length
+            put("kernel", Gaussian(LENGTH * length))
+        settle_curves(self, L2Ball, "A regression on one record is that record; privacy needs company.")
+        only_curves(self.grid, "a function-on-scalar regression")
+        put("covariates", whole("covariates", self.covariates, 1, "A regression explains curves by something."))
+        if self.covariates > MOST_COVARIATES:
+            raise ParameterError(
+                f"there are at most {MOST_COVARIATES} covariates", self.covariates, "Choose among them."
+            )
+        put("covariate_bound", as_covariate_bound(self.covariate_bound, self.covariates))
+        self._settle_stages()
+
+    @cached_property
+    def design(self) -> Covariates:
+        if isinstance(self.covariate_bound, float):
+            return Covariates(self.covariates, norm=self.covariate_bound)
+        return Covariates(self.covariates, ranges=self.covariate_bound)
+
+    @cached_property
+    def response(self) -> CurveResponse:
+        basis = self.kernel.basis(self.grid)
+        line = basis.first(min(MOST_FUNCTIONS, basis.size))
+        ball = Ellipsoid(np.full(line.size, self.bound.radius), self.bound.center)
+        facts = (self.n, self.kernel.decay, self.neighbors, self.invalid, self.standardize, self.fill)
+        return CurveResponse(MeanProblem(line, ball, *facts))
+
+    @cached_property
+    def released_basis(self) -> StackedBasis:
+        return StackedBasis(self.response.code.basis, self.design.size)
+
+    @cached_property
+    def smoothness(self) -> np.ndarray:
+        guess = self.response.code.guess
+        return guess / guess.sum()
+
+    @property
+    def released(self) -> type[RegressionRelease]:
+        return exits.RegressionRelease
+
+    def restored(self, internal: np.ndarray) -> np.ndarray:
+        whole = super().restored(internal)
+        size = self.response.size
+        whole[..., :size] += self.response.code.center_coefficients  # responses are taken about the public centre
+        return whole
+
+    @property
+    def typical_sd(self) -> float:
+        return float(np.sqrt(self.expected_error / self.grid.length))
+
+    @property
+    def vocabulary(self) -> words.Vocabulary:
+        rows, text = curve_words(self, "curve")
+        clipped = (
+            f"their norm is clipped to {self.covariate_bound:g}"
+            if isinstance(self.covariate_bound, float)
+            else "each is clipped to its own public range"
+        )
+        return words.Vocabulary(
+            noun="coefficients",
+            release=f"intercept and {self.covariates} coefficient function{'s' if self.covariates > 1 else ''}",
+            record="record",
+            target="regression",
+            assumption=f"{text} Covariates are public in number; {clipped}. {stage_words(self)}",
+            unusable="counts as the public centre",
+            rows=(*rows, ("covariates", f"{self.covariates}; {clipped}"), ("passes", str(self.chosen.passes))),
+            size=self.bound.outer,
+            size_name="the bound's radius",
+        )
+
+
+def as_covariate_bound(bound: Any, count: int) -> float | tuple[tuple[float, float], ...]:
+    """A norm, or one range per covariate."""
+    cure = "Pass covariate_bound=3.0 (a norm), or one (low, high) per covariate: it is never read from the data."
+    if bound is None or isinstance(bound, bool):
+        raise ParameterError("covariates need a public bound", shown(bound), cure)
+    if isinstance(bound, int | float | np.number):
+        if not 1e-60 < float(bound) < 1e60:
+            raise ParameterError("the norm of covariates must be positive and finite", shown(bound), cure)
+        return float(bound)
+    try:
+        ranges = tuple(as_range(pair) for pair in bound)
+    except TypeError:
+        raise ParameterError("covariates need a norm or ranges", shown(bound), cure) from None
+    if len(ranges) != count:
+        raise ParameterError(f"there must be one range for each of {count} covariates", len(ranges), cure)
+    return ranges

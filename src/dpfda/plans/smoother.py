@@ -1,0 +1,154 @@
+"""The plan of a kernel regression with squared loss: a smooth function of inputs in a public box."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+
+from .. import release as exits
+from .. import words
+from ..basis import Eigenbasis
+from ..inputs import FeatureMap, InputBox
+from ..kernels import Stationary
+from ..methods.base import one_of
+from ..problems.design import Features, NumberResponse
+from ..protocol import INVALID, NEIGHBORS, as_epsilon
+from .checks import as_box, as_range, number_of_records, whole
+from .kernel import as_stationary, sizeable
+from .moments import MomentPlan, stage_words
+
+if TYPE_CHECKING:
+    from ..release import SmootherRelease
+
+#: Shares of the kernel's functions among which their number is chosen, and pairs of waves above three dimensions.
+SHARES, SMOOTHING = (1.0, 0.7, 0.5, 0.35, 0.25, 0.18, 0.12), 12
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class SmootherPlan(MomentPlan):
+    """The plan of a private kernel regression with squared loss, by released moments and clipped residuals.
+
+    `domain` is one public range per input, `bound` the public range of responses. `components` None keeps the
+    functions that the kernel (None: Gaussian, a tenth of each side) gives weight. `split` and `passes` are as in
+    :class:`RegressionPlan`.
+
+    >>> import dpfda as dp
+    >>> plan = dp.SmootherPlan(n=50_000, epsilon=1.0, domain=[(0, 1)], bound=(-1, 1))
+    >>> plan.chosen.passes, dp.SmootherPlan.from_json(plan.to_json()) == plan
+    (4, True)
+    """
+
+    query: ClassVar[str] = "regression"
+    n: int
+    epsilon: Fraction
+    domain: tuple[tuple[float, float], ...]
+    bound: tuple[float, float]
+    kernel: Stationary = None  # type: ignore[assignment]
+    components: int = None  # type: ignore[assignment]
+    split: float | None = None
+    passes: int | None = None
+    neighbors: str = "replace"
+    invalid: str = "raise"
+
+    def __post_init__(self) -> None:
+        put = lambda name, value: object.__setattr__(self, name, value)  # noqa: E731
+        put("epsilon", as_epsilon(self.epsilon))
+        put("n", number_of_records(self.n, "A model of one record is that record; privacy needs company."))
+        put("domain", as_box(self.domain))
+        put("bound", as_range(self.bound))
+        put("kernel", as_stationary(self.kernel))
+        one_of("neighbors", self.neighbors, NEIGHBORS)
+        one_of("invalid", self.invalid, INVALID)
+        if self.components is None:
+            put("components", self._best_components())
+        put("components", whole("components", self.components, 2, "Leave it out to have it chosen."))
+        if self.passes is None and self.box.dimension > 3:  # waves overlap: a first moment with noise misleads
+            put("passes", 1)
+        self._settle_stages()
+
+    def _best_components(self) -> int:
+        """As many functions as serve predictions best, by the forecast; above three dimensions a fixed number."""
+        if self.box.dimension > 3:
+            return 2 * SMOOTHING + 1
+        most = sizeable(self.box, self.kernel)
+        counts = sorted({max(2, round(most * share)) for share in SHARES})
+        object.__setattr__(self, "components", most)
+        energies = self.design.energies**2
+        risks = {}
+        for count in counts:
+            self._forget()
+            object.__setattr__(self, "components", count)
+            missed = self.forecast.signal * float(1 - energies[:count].sum() / energies.sum())
+            risks[count] = self.expected_risk + missed
+        self._forget()
+        return min(counts, key=lambda count: risks[count])
+
+    def _forget(self) -> None:
+        """Drop what was computed for another number of components."""
+        for name in ("features", "design", "released_basis", "problem", "forecast", "chosen", "expected_risk"):
+            self.__dict__.pop(name, None)
+
+    @property
+    def box(self) -> InputBox:
+        return InputBox(self.domain)
+
+    @cached_property
+    def features(self) -> FeatureMap:
+        return FeatureMap(self.box, self.kernel, self.components)
+
+    @cached_property
+    def design(self) -> Features:
+        return Features(self.features)
+
+    @cached_property
+    def response(self) -> NumberResponse:
+        return NumberResponse(self.bound)
+
+    @cached_property
+    def released_basis(self) -> Eigenbasis:
+        return self.features.basis
+
+    @property
+    def smoothness(self) -> np.ndarray:
+        return np.ones(1)
+
+    @property
+    def level(self) -> float:
+        """The public middle of the responses, about which the function is released."""
+        return self.response.middle
+
+    @property
+    def released(self) -> type[SmootherRelease]:
+        return exits.SmootherRelease
+
+    @property
+    def typical_sd(self) -> float:
+        return float(np.sqrt(self.expected_error))
+
+    @property
+    def vocabulary(self) -> words.Vocabulary:
+        sides = " x ".join(f"[{low:g}, {high:g}]" for low, high in self.domain)
+        low, high = self.bound
+        clipped = f"clipped to [{low:g}, {high:g}]"
+        return words.Vocabulary(
+            noun="function",
+            release=f"regression function of {len(self.domain)} input{'s' if len(self.domain) > 1 else ''}",
+            record="record",
+            target="fitted function",
+            assumption=f"Inputs are clipped to the public box {sides} and snapped to its cells; responses are "
+            f"{clipped}. The guarantee holds whatever the data is; only accuracy depends on these ranges. "
+            f"{stage_words(self)}",
+            unusable="counts as the public middle",
+            rows=(
+                ("inputs", f"clipped to {sides}"),
+                ("loss", "squared, by released moments"),
+                ("responses", clipped),
+                ("passes", str(self.chosen.passes)),
+            ),
+            size=(high - low) / 2,
+            size_name="half the range of responses",
+        )

@@ -1,0 +1,220 @@
+"""The covariance of curves: encode coefficients, add up exact products, subtract the mean's own.
+
+``n^2 S = n sum z z' - s s'`` in integers. Under `replace` one record moves S by at most
+``4 tau^2 (n-1)/n^2``; under `add-remove` the scatter ``n S`` moves by at most ``4 tau^2``
+(derivations: covariance).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import ClassVar
+
+import numpy as np
+
+from .. import codec
+from ..bounds import Ellipsoid, L2Ball
+from ..errors import PlanMismatch
+from ..grid import Grid, ProductGrid
+from ..lattice import RADIUS, RADIUS_BITS
+from ..protocol import Part, Reach, Summary
+from ..reach import EuclideanReach
+from ..symmetric import ROOT2, SymmetricBasis
+from .count import quotient
+from .mean import MeanProblem
+
+#: Products need twice the bits of a record: encoded values have this many, so that totals of 2^30 records fit.
+SQUARE_BITS = 16
+MOST_SQUARES = 2**30
+#: Rows whose products add up in floats without rounding: 2^20 times 2^32 is below 2^53.
+ROWS = 1 << 20
+#: The public class of covariances: shares of the bound squared that the strongest direction may carry, and
+#: how much smoother than the kernel's guess of a mean it may be.
+SHARES, POWERS = (0.5, 0.15, 0.04), (1.0, 2.0)
+
+
+@dataclass(frozen=True, eq=False)
+class CovarianceProblem:
+    """The covariance surface of `n` curves, each clipped to an L2 ball in the functions of `basis.line`."""
+
+    basis: SymmetricBasis
+    code: MeanProblem
+    n: int
+    decay: float | None
+    shrinks: bool = True
+
+    public: ClassVar[int] = 0
+    smooths: ClassVar[bool] = False
+    eta: ClassVar[float | None] = None
+    record: ClassVar[str] = "curve"
+    kind: ClassVar[type[Summary]] = Summary
+
+    @classmethod
+    def of(
+        cls, basis: SymmetricBasis, bound: L2Ball, n: int, decay: float | None, *, neighbors: str, invalid: str,
+        standardize: bool, fill: int | None, shrinks: bool,
+    ) -> CovarianceProblem:  # fmt: skip
+        ball = Ellipsoid(np.full(basis.line.size, bound.radius), bound.center)
+        code = MeanProblem(basis.line, ball, n, decay, neighbors, invalid, standardize, fill)
+        return cls(basis, code, n, decay, shrinks)
+
+    # -- public facts ---------------------------------------------------------------------
+
+    @property
+    def grid(self) -> Grid | ProductGrid:
+        return self.basis.grid
+
+    @property
+    def record_grid(self) -> Grid | ProductGrid:
+        return self.code.grid
+
+    @property
+    def invalid(self) -> str:
+        return self.code.invalid
+
+    @property
+    def adds(self) -> bool:
+        return self.code.adds
+
+    @property
+    def width(self) -> int:
+        return self.code.width
+
+    @property
+    def needs_count(self) -> bool:
+        return self.adds
+
+    @property
+    def size(self) -> int:
+        return self.basis.size + self.adds
+
+    @property
+    def _square(self) -> float:
+        """The largest squared norm of an encoded record, in units of the statistic: the ball, and its rounding."""
+        radius = 2.0**SQUARE_BITS + 0.5 * np.sqrt(self.basis.line.size)
+        return (radius * float(self._unit)) ** 2 * (1 + 2.0**-48)
+
+    @cached_property
+    def _unit(self) -> Fraction:
+        """One lattice step of an encoded coefficient."""
+        radius = Fraction(float(self.code.bound.outer))
+        return radius / (Fraction(self.code._inner_radius) / 2 ** (RADIUS_BITS - SQUARE_BITS))
+
+    @cached_property
+    def reach(self) -> Reach:
+        n = self.n
+        diameter = 4 / n if self.adds else 4 * (n - 1) / n**2
+        return EuclideanReach(np.full(self.basis.size, self._square), diameter)
+
+    @property
+    def extent(self) -> np.ndarray:
+        return np.full(self.basis.size, self._square)
+
+    @cached_property
+    def classes(self) -> np.ndarray:
+        """One strong direction each, as smooth as the kernel's guess of a mean or more so (derivations: covariance)."""
+        line = self.basis.line.eigenvalues / self.basis.line.eigenvalues[0]
+        j, k = self.basis.index.T
+        members = []
+        for power in POWERS:
+            shape = line ** (power * (1 + 1 / self.decay if self.decay else 1.0))
+            shape /= shape.sum()
+            members += [(s * self.code.bound.outer**2 * self.basis.heights) ** 2 * shape[j] * shape[k] for s in SHARES]
+        return np.array(members)
+
+    @property
+    def guess(self) -> np.ndarray:
+        return self.classes.mean(axis=0)
+
+    @property
+    def sizes(self) -> np.ndarray:
+        return self.classes.sum(axis=1)
+
+    @property
+    def floor(self) -> np.ndarray:
+        return np.zeros(len(self.classes))
+
+    @property
+    def sampling(self) -> np.ndarray:
+        return np.zeros(self.basis.size)
+
+    @property
+    def center_coefficients(self) -> np.ndarray:
+        return np.zeros(self.basis.size)
+
+    @property
+    def offset(self) -> np.ndarray:
+        return np.zeros(1)
+
+    @cached_property
+    def key(self) -> str:
+        return codec.digest(["covariance", self.code.key])
+
+    # -- one record -----------------------------------------------------------------------
+
+    def encode(self, batch: np.ndarray) -> np.ndarray:
+        """One row of integers (held in floats) per record: coefficients inside the ball, and their rounding."""
+        return np.rint(self.code.encode(batch) * 2.0 ** (SQUARE_BITS - RADIUS_BITS))
+
+    def total(self, batch: np.ndarray) -> np.ndarray:
+        """Sums of coefficients, then sums of products of pairs: exact integers."""
+        size = self.basis.line.size
+        upper = np.triu_indices(size)
+        totals = np.zeros(size + upper[0].size, dtype=np.int64)
+        rows = self.encode(batch)
+        for start in range(0, len(rows), ROWS):
+            part = rows[start : start + ROWS]
+            totals[:size] += part.sum(axis=0).astype(np.int64)
+            totals[size:] += (part.T @ part)[upper].astype(np.int64)
+        return totals
+
+    # -- all records ----------------------------------------------------------------------
+
+    def check(self, summary: Summary) -> None:
+        if summary.key != self.key:
+            raise PlanMismatch(
+                "This summary was made with another plan (grid, bound, kernel or per-curve options); "
+                "summarise the records with this plan."
+            )
+        size = self.basis.line.size
+        totals = summary.totals
+        if totals.shape != (size + size * (size + 1) // 2,) or totals.dtype != np.int64 or summary.count < 0:
+            raise PlanMismatch("This summary does not have the plan's shape; summarise the records with this plan.")
+        if summary.count > MOST_SQUARES:
+            raise PlanMismatch(f"A covariance holds at most {MOST_SQUARES} records. Release several groups instead.")
+        most = summary.count * (RADIUS / 2.0 ** (RADIUS_BITS - SQUARE_BITS) + size) ** 2
+        if (np.abs(totals.astype(float)) > most).any():
+            raise PlanMismatch("This summary holds totals that no clipped records can have; it is damaged.")
+        if not self.adds and summary.count != self.n:
+            raise PlanMismatch(
+                f"The plan is for n = {self.n} curves and the data has {summary.count}. "
+                f"Under 'replace' n is public and must match: build the plan with n={summary.count}."
+            )
+
+    def estimate(self, summary: Summary) -> list[Fraction]:
+        size, count = self.basis.line.size, summary.count
+        sums = [int(x) for x in summary.totals[:size]]
+        places = np.zeros((size, size), dtype=np.int64)
+        places[np.triu_indices(size)] = np.arange(size * (size + 1) // 2)
+        products = summary.totals[size:]
+        share = self._unit**2 / max(count, 1) / self.n
+        heights = {True: share, False: share * Fraction(ROOT2)}
+        values = [
+            (count * int(products[places[j, k]]) - sums[j] * sums[k]) * heights[j == k]
+            for j, k in self.basis.index.tolist()
+        ]
+        return [*values, Fraction(count, self.n)] if self.adds else values
+
+    def finish(self, noisy: np.ndarray, parts: Sequence[Part]) -> np.ndarray:
+        return quotient(noisy, self.n, parts) if self.adds else noisy.copy()
+
+    def finish_variance(self, variance: np.ndarray) -> np.ndarray:
+        """A noisy count divides the scatter: its share of the error is the covariance's size times its own."""
+        return variance[:-1] + variance[-1] * self.guess if self.adds else variance
+
+    def typical(self, coefficients: np.ndarray | None = None) -> np.ndarray:
+        about = np.sqrt(self.guess) if coefficients is None else coefficients
+        return np.append(about, 1.0) if self.adds else about

@@ -1,0 +1,358 @@
+"""Regression by released moments: ``T1 = mean x x'`` and ``T2 = mean x y'``, then clipped residuals.
+
+A first stage releases both moments; solving them, with a ridge as strong as the noise, gives a rough
+prediction. A second stage counts how large residuals are; two more release ``mean x r'`` of products
+clipped to a radius that suits most of them, and correct the prediction: far less noise than the responses
+themselves need (derivations: regression).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import ClassVar
+
+import numpy as np
+
+from .. import codec
+from ..basis import Eigenbasis
+from ..errors import PlanMismatch, RecordError
+from ..grid import Grid, ProductGrid
+from ..lattice import RADIUS, clip_euclidean
+from ..protocol import Part, Reach, Summary
+from ..reach import EuclideanReach, ManhattanReach
+from .design import SQUARE_BITS, STEPS, Design, Response
+from .gram import Encoded
+
+#: Rows whose products add up in floats without rounding, and records whose totals fit 63 bits.
+ROWS, MOST_SQUARES = 1 << 19, 2**29
+#: Bits of the rough prediction's coefficients: products with sixteen-bit inputs stay below 2^53.
+PREDICTION_BITS = 34
+#: Radii among which the residuals' is chosen: each the last over the fourth root of two, from the largest one down.
+RADII, SHRINK = 64, 2.0**-0.25
+
+
+@dataclass(frozen=True, eq=False)
+class PairProblem:
+    """What all stages share: records of inputs and a response, each side encoded alone."""
+
+    basis: Eigenbasis
+    design: Design
+    response: Response
+    n: int
+    neighbors: str
+    invalid: str
+
+    smooths: ClassVar[bool] = False
+    shrinks: ClassVar[bool] = False
+    needs_count: ClassVar[bool] = False
+    eta: ClassVar[float | None] = None
+    decay: ClassVar[float | None] = None
+    record: ClassVar[str] = "record"
+    kind: ClassVar[type[Summary]] = Summary
+    record_grid: ClassVar[Grid | ProductGrid | None] = None
+
+    @property
+    def grid(self) -> Grid | ProductGrid:
+        return self.basis.grid
+
+    @property
+    def adds(self) -> bool:
+        return self.neighbors == "add-remove"
+
+    @property
+    def width(self) -> int:
+        return self.design.columns + self.response.columns
+
+    @property
+    def public(self) -> int:
+        return 0
+
+    @property
+    def diameter(self) -> float:
+        """How far one record moves a mean of vectors of length one."""
+        return (1.0 if self.adds else 2.0) / self.n
+
+    @property
+    def guess(self) -> np.ndarray:
+        return np.zeros(self.basis.size)
+
+    @property
+    def classes(self) -> np.ndarray:
+        return self.guess[None]
+
+    @property
+    def sizes(self) -> np.ndarray:
+        return np.ones(1)
+
+    @property
+    def floor(self) -> np.ndarray:
+        return np.zeros(1)
+
+    @property
+    def sampling(self) -> np.ndarray:
+        return np.zeros(self.basis.size)
+
+    @property
+    def center_coefficients(self) -> np.ndarray:
+        return np.zeros(self.basis.size)
+
+    @property
+    def offset(self) -> np.ndarray:
+        return np.zeros(1)
+
+    def finish(self, noisy: np.ndarray, parts: Sequence[Part]) -> np.ndarray:
+        return noisy.copy()
+
+    def finish_variance(self, variance: np.ndarray) -> np.ndarray:
+        return variance
+
+    def typical(self, coefficients: np.ndarray | None = None) -> np.ndarray:
+        return np.zeros(self.size) if coefficients is None else coefficients
+
+    # -- implemented by each stage ----------------------------------------------------------
+
+    @property
+    def size(self) -> int:
+        raise NotImplementedError
+
+    @property
+    def key(self) -> str:
+        raise NotImplementedError
+
+    def _products(self, x: Encoded, y: np.ndarray) -> np.ndarray:
+        raise NotImplementedError
+
+    # -- records ----------------------------------------------------------------------------
+
+    def total(self, batch: np.ndarray) -> np.ndarray:
+        totals = self._products(*self._encoded(batch[:0]))
+        for start in range(0, len(batch), ROWS):
+            try:
+                totals = totals + self._products(*self._encoded(batch[start : start + ROWS]))
+            except RecordError as error:
+                raise error.shifted(start) from None
+        return totals
+
+    def _encoded(self, batch: np.ndarray) -> tuple[Encoded, np.ndarray]:
+        """Integers of both sides; an unusable one is an error, or its public middle."""
+        x, lost = self.design.encode(batch[:, : self.design.columns])
+        y, missing = self.response.encode(batch[:, self.design.columns :])
+        bad = lost | missing
+        if bad.any() and self.invalid == "raise":
+            raise RecordError(
+                "A record has a missing or infinite input, or a missing response",
+                np.flatnonzero(bad).tolist(),
+                "Repair or drop it, or pass invalid='center' to count it as the public middle.",
+            )
+        return x, y
+
+    def check(self, summary: Summary) -> None:
+        if summary.key != self.key:
+            raise PlanMismatch(
+                "This summary was made with another plan (inputs, bounds or options); summarise the records with it."
+            )
+        totals = summary.totals
+        if totals.dtype != np.int64 or totals.shape != self.total(np.empty((0, self.width))).shape:
+            raise PlanMismatch("This summary does not have the plan's shape; summarise the records with this plan.")
+        if not 0 <= summary.count <= MOST_SQUARES:
+            raise PlanMismatch(f"A regression holds at most {MOST_SQUARES} records.")
+        if (np.abs(totals.astype(float)) > summary.count * 2.0 ** (2 * SQUARE_BITS + 2)).any():
+            raise PlanMismatch("This summary holds totals that no clipped records can have; it is damaged.")
+        if not self.adds and summary.count != self.n:
+            raise PlanMismatch(
+                f"The plan is for n = {self.n} records and the data has {summary.count}. "
+                f"Under 'replace' n is public and must match: build the plan with n={summary.count}."
+            )
+
+
+@dataclass(frozen=True, eq=False)
+class MomentProblem(PairProblem):
+    """Both moments: the numbers that stand for T1 (the first of them is public), then T2 row by row."""
+
+    @property
+    def first_size(self) -> int:
+        return self.design.gram.size
+
+    @property
+    def size(self) -> int:
+        return self.first_size + self.design.size * self.response.size
+
+    @property
+    def public(self) -> int:
+        """The constant's own moment, where the number of records is public."""
+        return 0 if self.adds else 1
+
+    @property
+    def center_coefficients(self) -> np.ndarray:
+        """The constant's moment stands first; nothing else is public."""
+        return np.append(self.design.gram.first, np.zeros(self.size - 1))
+
+    @property
+    def _response_radius(self) -> float:
+        """Largest norm of an encoded response, rounding included."""
+        steps = 2.0**SQUARE_BITS + 0.5 * np.sqrt(self.response.size)
+        return float(steps * self.response.unit / STEPS * (1 + 2.0**-48))
+
+    @cached_property
+    def reach_first(self) -> Reach:
+        return self.design.gram.reach(self.n, self.adds)
+
+    @cached_property
+    def reach_second(self) -> Reach:
+        far = self.design.radius * self._response_radius
+        return EuclideanReach(np.full(self.design.size * self.response.size, far), self.diameter)
+
+    @property
+    def reach(self) -> Reach:
+        return self.reach_second
+
+    @property
+    def extent(self) -> np.ndarray:
+        far = self.design.radius * self._response_radius
+        return np.append(np.full(self.first_size, self.design.gram.length), np.full(self.size - self.first_size, far))
+
+    @cached_property
+    def key(self) -> str:
+        return codec.digest(["moments", self.design.facts, self.response.facts, self.invalid])
+
+    def _products(self, x: Encoded, y: np.ndarray) -> np.ndarray:
+        return np.append(self.design.gram.totals(x), x.against(np.rint(y * STEPS)).ravel())
+
+    def estimate(self, summary: Summary) -> list[Fraction]:
+        firsts = zip(summary.totals.tolist(), self.design.gram.units, strict=False)
+        unit = Fraction(self.design.unit) * Fraction(self.response.unit) / Fraction(STEPS) / self.n
+        return [t * u / self.n for t, u in firsts] + [t * unit for t in summary.totals[self.first_size :].tolist()]
+
+    def second(self, noisy: np.ndarray) -> np.ndarray:
+        """T2 as a matrix, one row per entry of the design."""
+        return noisy[..., self.first_size :].reshape(*noisy.shape[:-1], self.design.size, self.response.size)
+
+
+@dataclass(frozen=True, eq=False)
+class ResidualProblem(PairProblem):
+    """``mean x r'`` of residuals ``r = y - x b``, each product clipped to an ellipsoid with these `axes` for `r`.
+
+    The product is clipped as a whole, as a vector of length one times ``||x|| r``: a long `x` leaves a short `r`
+    unharmed. Residuals are about as often one way as the other; clipping them only slows the correction down.
+    """
+
+    rough: np.ndarray
+    axes: np.ndarray
+
+    @property
+    def components(self) -> int:
+        return self.axes.size
+
+    @property
+    def size(self) -> int:
+        return self.design.size * self.components
+
+    @cached_property
+    def _lengths(self) -> np.ndarray:
+        """Semi-axes of encoded products: the ellipsoid, and the rounding of both factors."""
+        top = 2.0**SQUARE_BITS
+        wider = (
+            (1 + 0.5 * np.sqrt(self.design.size) / top) * (top + 0.5 * np.sqrt(self.components)) / (STEPS * self._inner)
+        )
+        return np.tile(self.axes * wider * (1 + 2.0**-48), self.design.size)
+
+    @cached_property
+    def reach(self) -> Reach:
+        return EuclideanReach(self._lengths, self.diameter)
+
+    @property
+    def extent(self) -> np.ndarray:
+        return self._lengths
+
+    @property
+    def _inner(self) -> float:
+        """Lattice radius that the ellipsoid's surface is mapped to."""
+        return RADIUS - 0.5 * float(np.sqrt(self.components))
+
+    @cached_property
+    def key(self) -> str:
+        facts = [self.design.facts, self.response.facts, self.invalid]
+        return codec.digest(["residuals", facts, self.rough.tolist(), self.axes.tolist()])
+
+    @cached_property
+    def _prediction(self) -> tuple[np.ndarray, float]:
+        """The rough coefficients as integers, and the value of one step of a prediction."""
+        rough = self.rough[:, : self.components]
+        top = float(np.sqrt((rough**2).sum(axis=0)).max()) + 1e-300
+        step = float(2.0 ** (np.ceil(np.log2(top)) - PREDICTION_BITS))
+        return np.rint(rough / step), step * self.design.unit
+
+    def normalised(self, x: Encoded, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Lengths of the design vectors, and residuals times them in units of the axes.
+
+        Exact integer products, then elementwise steps in a fixed order: functions of the record alone.
+        """
+        integers, step = self._prediction
+        predicted = x.of_each((x.rows @ integers) * step)
+        lengths = np.sqrt(_energy(x.rows))
+        residual = (y[:, : self.components] * self.response.unit - predicted) / self.axes
+        return lengths, residual * (x.of_each(lengths) * self.design.unit)[:, None]
+
+    def _products(self, x: Encoded, y: np.ndarray) -> np.ndarray:
+        lengths, residual = self.normalised(x, y)
+        directions = np.rint(x.rows * (2.0**SQUARE_BITS / lengths)[:, None])
+        clipped = clip_euclidean(np.rint(residual * self._inner))
+        return x.against(np.rint(clipped * STEPS), directions).ravel()
+
+    def estimate(self, summary: Summary) -> list[Fraction]:
+        share = 1 / (Fraction(2**SQUARE_BITS) * Fraction(STEPS) * Fraction(self._inner) * self.n)
+        units = [Fraction(a) * share for a in np.tile(self.axes, self.design.size).tolist()]
+        return [int(t) * unit for t, unit in zip(summary.totals, units, strict=True)]
+
+
+@dataclass(frozen=True, eq=False)
+class SizeProblem(PairProblem):
+    """How many products of inputs and residuals have a size between two radii: the largest radius first."""
+
+    residuals: ResidualProblem
+    largest: float
+
+    @property
+    def radii(self) -> np.ndarray:
+        return self.largest * SHRINK ** np.arange(RADII)
+
+    @property
+    def size(self) -> int:
+        return RADII
+
+    @cached_property
+    def reach(self) -> Reach:
+        return ManhattanReach(np.ones(RADII), self.diameter)
+
+    @property
+    def extent(self) -> np.ndarray:
+        return np.ones(RADII)
+
+    @cached_property
+    def key(self) -> str:
+        return codec.digest(["sizes", self.residuals.key, self.largest])
+
+    def _products(self, x: Encoded, y: np.ndarray) -> np.ndarray:
+        size = np.sqrt(_energy(self.residuals.normalised(x, y)[1]))
+        place = np.searchsorted(-self.radii, -size, side="right") - 1
+        return np.bincount(np.clip(place, 0, RADII - 1), minlength=RADII)
+
+    def estimate(self, summary: Summary) -> list[Fraction]:
+        return [Fraction(int(t), self.n) for t in summary.totals]
+
+    def chosen(self, noisy: np.ndarray, share: float) -> float:
+        """The smallest radius that holds this share of the residuals, by the noisy counts."""
+        below = np.cumsum(noisy[::-1])[::-1]
+        enough = np.flatnonzero(below >= share * below[0])
+        return float(self.radii[enough.max()]) if enough.size else self.largest
+
+
+def _energy(rows: np.ndarray) -> np.ndarray:
+    """Squared norms, elementwise and in a fixed order: a function of the record alone."""
+    energy = np.zeros(len(rows))
+    for column in rows.T:
+        energy += column * column
+    return energy

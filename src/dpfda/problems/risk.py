@@ -1,0 +1,232 @@
+"""A function of the input that minimises a regularised risk: classification, and robust regression.
+
+Records are an input and a response. Inputs are snapped to the cells of a public box and responses to
+levels, so a tally of distinct records says everything. The minimiser moves by at most
+``slope kappa / (psi n)`` in the kernel's norm when one record is replaced (half of that when one is
+added or removed), and the solver stops at a public distance from it (derivations: regularised risk).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import ClassVar
+
+import numpy as np
+
+from .. import codec
+from ..basis import Eigenbasis
+from ..errors import PlanMismatch, RecordError
+from ..grid import Grid, ProductGrid
+from ..inputs import FeatureMap
+from ..losses import Loss, minimize
+from ..protocol import Part, Reach, Summary
+from ..reach import EuclideanReach
+from ..tally import Tally, counted, is_canonical
+
+#: The solver's gradient, as a share of what one record adds to it; and the least that floats can certify.
+TOLERANCE, FLOATS = 1e-3, 1e-10
+#: With many more records than the public guess, floats could not certify the gradient.
+MOST_TIMES = 1000
+
+
+@dataclass(frozen=True, eq=False)
+class RiskProblem:
+    """``argmin (1/n) sum L(y_i, f(x_i)) + psi ||f||^2`` over combinations of `features`.
+
+    `levels` are the values a response can have. Of a class against the rest they are -1 and 1, and records bring
+    the number of their class; else they are evenly spaced about `middle`.
+    """
+
+    features: FeatureMap
+    loss: Loss
+    psi: float
+    n: int
+    levels: tuple[float, ...]
+    middle: float | None = None
+    neighbors: str = "replace"
+    invalid: str = "raise"
+
+    public: ClassVar[int] = 0
+    smooths: ClassVar[bool] = False
+    shrinks: ClassVar[bool] = False
+    eta: ClassVar[float | None] = None
+    decay: ClassVar[float | None] = None
+    needs_count: ClassVar[bool] = False
+    record: ClassVar[str] = "record"
+    kind: ClassVar[type[Summary]] = Tally
+    record_grid: ClassVar[Grid | ProductGrid | None] = None
+
+    # -- public facts ---------------------------------------------------------------------
+
+    @property
+    def basis(self) -> Eigenbasis:
+        return self.features.basis
+
+    @property
+    def grid(self) -> Grid | ProductGrid:
+        return self.basis.grid
+
+    @property
+    def width(self) -> int:
+        return self.features.box.dimension + 1
+
+    @property
+    def adds(self) -> bool:
+        return self.neighbors == "add-remove"
+
+    @property
+    def size(self) -> int:
+        return self.basis.size
+
+    @property
+    def _tolerance(self) -> float:
+        """Length of the gradient at which the solver stops, on every data set."""
+        return self.loss.slope * self.features.kappa * max(TOLERANCE / self.n, FLOATS)
+
+    @cached_property
+    def reach(self) -> Reach:
+        """The true minimiser's way, and twice the distance of a computed one from it.
+
+        With a gradient of length r the distance is at most ``r / (2 psi)``; r counts twice for its own rounding.
+        """
+        pull = self.loss.slope * self.features.kappa / (self.psi * self.n)
+        way = pull / 2 if self.adds else pull
+        return EuclideanReach(self.features.axes, way + 2 * self._tolerance / self.psi)
+
+    @property
+    def extent(self) -> np.ndarray:
+        """A minimiser is no worse than zero: ``psi ||u||^2`` is at most the loss there."""
+        zero = np.zeros(len(self.levels))
+        at_zero = float(self.loss.values(np.array(self.levels), zero).max())
+        return self.features.axes * np.sqrt(at_zero / self.psi)
+
+    @property
+    def guess(self) -> np.ndarray:
+        """A function of about the size of the responses, spread as the kernel says."""
+        share = self.features.axes**2 / float(self.basis.eigenvalues.sum())
+        return share * float(np.mean(np.square(self.levels))) * self.grid.volume
+
+    @property
+    def classes(self) -> np.ndarray:
+        return self.guess[None]
+
+    @property
+    def sizes(self) -> np.ndarray:
+        return self.classes.sum(axis=1)
+
+    @property
+    def floor(self) -> np.ndarray:
+        return np.zeros(1)
+
+    @property
+    def sampling(self) -> np.ndarray:
+        return np.zeros(self.basis.size)
+
+    @property
+    def center_coefficients(self) -> np.ndarray:
+        return np.zeros(self.basis.size)
+
+    @property
+    def offset(self) -> np.ndarray:
+        return np.zeros(1)
+
+    @cached_property
+    def key(self) -> str:
+        box = self.features.box
+        levels = len(self.levels) if self.middle is None else [self.middle, *self.levels]
+        return codec.digest(["risk", codec.plain(box), box.cells, levels, self.invalid])
+
+    # -- one record -----------------------------------------------------------------------
+
+    def total(self, batch: np.ndarray) -> np.ndarray:
+        """How often each cell and level occurs. An unusable record is an error, or counts and pulls nowhere."""
+        places, bad = self.features.box.snapped(batch[:, :-1])
+        level = self._levels_of(batch[:, -1])
+        bad |= np.isnan(level)
+        if bad.any() and self.invalid == "raise":
+            what = "label that names no class" if self.middle is None else "missing response"
+            raise RecordError(
+                f"A record has a missing input or a {what}",
+                np.flatnonzero(bad).tolist(),
+                "Repair or drop it, or pass invalid='center' to let it count without a say.",
+            )
+        kept = np.flatnonzero(~bad)
+        codes = level[kept].astype(np.int64)
+        places = places[kept]
+        if self.features.box.dimension > 3:
+            return counted(np.column_stack([places, codes, np.ones(kept.size, dtype=np.int64)]))
+        flat = codes
+        scale = len(self.levels)
+        for a in reversed(range(places.shape[1])):
+            flat = flat + places[:, a] * scale
+            scale *= self.features.box.cells
+        found, counts = np.unique(flat, return_counts=True)
+        return np.column_stack([found, counts]).astype(np.int64)
+
+    def _levels_of(self, responses: np.ndarray) -> np.ndarray:
+        """The place of each response among the levels; missing where it has none."""
+        last = len(self.levels) - 1
+        if self.middle is None:
+            known = (responses >= 0) & (responses <= last) & (responses == np.floor(responses))
+            return np.where(known, responses, np.nan)
+        step = self.levels[1] - self.levels[0]
+        with np.errstate(over="ignore", invalid="ignore"):
+            return np.clip(np.rint((responses - self.middle - self.levels[0]) / step), 0, last)
+
+    # -- all records ----------------------------------------------------------------------
+
+    def check(self, summary: Summary) -> None:
+        if summary.key != self.key:
+            raise PlanMismatch(
+                "This summary was made with another plan (domain, classes or options); summarise the records with it."
+            )
+        rows, columns = summary.totals, (2 if self.features.box.dimension <= 3 else self.width + 1)
+        whole = rows.ndim == 2 and rows.shape[1] == columns and rows.dtype == np.int64 and summary.count >= 0
+        if not whole or (rows[:, :-1] < 0).any() or not is_canonical(rows) or int(rows[:, -1].sum()) > summary.count:
+            raise PlanMismatch("This summary holds counts that no records can have; it is damaged.")
+        places, levels = self._decoded(rows)
+        if (places >= self.features.box.cells).any() or (levels >= len(self.levels)).any():
+            raise PlanMismatch("This summary holds records outside the plan's cells; it is damaged.")
+        if summary.count > MOST_TIMES * self.n:
+            raise PlanMismatch(f"A plan for about n records takes at most {MOST_TIMES} n. Plan with a larger n.")
+        if not self.adds and summary.count != self.n:
+            raise PlanMismatch(
+                f"The plan is for n = {self.n} records and the data has {summary.count}. "
+                f"Under 'replace' n is public and must match: build the plan with n={summary.count}."
+            )
+
+    def _decoded(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Cells and levels of the distinct records."""
+        dimension, cells = self.features.box.dimension, self.features.box.cells
+        if dimension > 3:
+            return rows[:, :-2], rows[:, -2]
+        flat, levels = np.divmod(rows[:, 0], len(self.levels))
+        places = np.empty((len(rows), dimension), dtype=np.int64)
+        for a in reversed(range(dimension)):
+            flat, places[:, a] = np.divmod(flat, cells) if a else (flat, flat)
+        return places, levels
+
+    def estimate(self, summary: Summary) -> list[Fraction]:
+        places, levels = self._decoded(summary.totals)
+        u = minimize(
+            self.loss,
+            self.features.at_cells(places),
+            np.array(self.levels)[levels],
+            summary.totals[:, -1] / self.n,
+            self.psi,
+            self.features.kappa,
+            self._tolerance,
+        )
+        return [Fraction(x) * Fraction(s) for x, s in zip(u.tolist(), self.features.axes.tolist(), strict=True)]
+
+    def finish(self, noisy: np.ndarray, parts: Sequence[Part]) -> np.ndarray:
+        return noisy.copy()
+
+    def finish_variance(self, variance: np.ndarray) -> np.ndarray:
+        return variance
+
+    def typical(self, coefficients: np.ndarray | None = None) -> np.ndarray:
+        return np.sqrt(self.guess) if coefficients is None else coefficients
