@@ -21,7 +21,7 @@ from .codec import Fact
 from .errors import ParameterError
 from .grid import Grid, ProductGrid
 from .kernels import Gaussian, Matern, Stationary
-from .tensor import CosineProductBasis, by_frequency
+from .tensor import ProductBasis, by_frequency
 
 #: Cells per side: fine enough that snapping is invisible beside noise.
 CELLS = {1: 1024, 2: 128, 3: 32}
@@ -109,18 +109,34 @@ class FeatureMap(Fact):
         """Mean square of each function over the box."""
         if isinstance(self.basis, WaveBasis):
             return self.basis.eigenvalues * np.append(1.0, np.full(self.size - 1, 0.5))
-        return self.basis.eigenvalues / self.basis.grid.volume
+        return self.basis.eigenvalues * self.basis.energies / self.basis.grid.volume
 
     @cached_property
     def kappa(self) -> float:
         """Largest Euclidean norm of the functions at any cell, rounded up."""
         if isinstance(self.basis, WaveBasis):
             return float(np.sqrt((self.axes[0] ** 2 + self.axes[1:] @ self.axes[1:] / 2) * (1 + 1e-9)))
-        lines = [self.basis.along(a, axis.points) ** 2 for a, axis in enumerate(self.basis.grid.axes)]  # type: ignore[attr-defined]
-        # Cosines are largest together at a corner of the box, so the cell there bounds all others;
-        # the corner itself, one half-cell further out, bounds that.
-        top = np.array([np.prod([line[:, j].max() for line, j in zip(lines, row)]) for row in self.basis.index])  # type: ignore[attr-defined]
-        return float(np.sqrt(top @ self.basis.eigenvalues * (1 + 1e-9)))
+        # sum_j s_j^2 psi_j(x)^2 over all cells, one axis after the other: a tensor of the squares along each side.
+        assert isinstance(self.basis, WideCosines)
+        squares = np.zeros(self.basis.frequencies)
+        squares[tuple(self.basis.index.T)] = self.basis.eigenvalues
+        for line in self._lines:
+            squares = np.tensordot(squares, line**2, axes=(0, 1))
+        return float(np.sqrt(squares.max() * (1 + 1e-9)))
+
+    def expected(self, rough: float) -> np.ndarray:
+        """Public guess of how a signal's squared size is spread over all functions that the kernel offers; sums to one.
+
+        A share `rough` of it as the kernel says; the rest with squared coefficients that fall with the frequency to the
+        power of three plus the dimension, as those of any smooth function do. Waves share alike.
+        """
+        whole = kernel_basis(self.box, self.kernel)
+        if isinstance(whole, WaveBasis):
+            return np.full(self.size, 1 / self.size)
+        slow = 1 + (whole.index.astype(float) ** 2).sum(axis=1)  # type: ignore[attr-defined]
+        smooth = slow ** (-(3 + self.box.dimension) / 2)
+        kernel = whole.eigenvalues / float(whole.eigenvalues.sum())
+        return rough * kernel + (1 - rough) * smooth / float(smooth.sum())
 
     def at_cells(self, places: np.ndarray) -> np.ndarray:
         """The functions at these cells, one row each: elementwise products and table look-ups only."""
@@ -137,9 +153,47 @@ class FeatureMap(Fact):
         return [self.basis.along(a, axis.points) for a, axis in enumerate(self.basis.grid.axes)]  # type: ignore[attr-defined]
 
 
+class WideCosines(ProductBasis):
+    """Products of cosines of a box that is wider than the domain on every side.
+
+    On their own box cosines have level ends, which functions at hand need not have; on a wider one they bend as
+    they like inside, and none of them is at its largest in a corner of the domain. They are orthonormal on the
+    wide box only.
+    """
+
+    def __init__(self, grid: Grid | ProductGrid, eigenvalues: np.ndarray, index: np.ndarray):
+        super().__init__(grid, eigenvalues, index)
+
+    def _changed(self, eigenvalues: np.ndarray) -> WideCosines:
+        return WideCosines(self.grid, eigenvalues, self.index[: eigenvalues.size])
+
+    def along(self, axis: int, points: np.ndarray, derivative: int = 0) -> np.ndarray:
+        low, length = wide_side(self.grid.axes[axis].span)
+        frequency = np.pi * np.arange(self.frequencies[axis]) / length
+        angle = np.multiply.outer(np.asarray(points) - low, frequency)
+        height = np.full(frequency.size, np.sqrt(2 / length))
+        height[0] = np.sqrt(1 / length)
+        return -height * frequency * np.sin(angle) if derivative else height * np.cos(angle)
+
+    @cached_property
+    def energies(self) -> np.ndarray:  # type: ignore[override]
+        """Squared norm of each function over the domain."""
+        lines = [axis.weights @ self.along(a, axis.points) ** 2 for a, axis in enumerate(self.grid.axes)]
+        return np.prod([line[self.index[:, a]] for a, line in enumerate(lines)], axis=0)
+
+    def coefficients(self, values: ArrayLike) -> np.ndarray:
+        raise ParameterError("these functions are not orthonormal on the domain", "values", "Fit them instead.")
+
+
+def wide_side(span: tuple[float, float]) -> tuple[float, float]:
+    """Start and length of the wider side around a range."""
+    low, high = span
+    return low - MARGIN * (high - low), (1 + 2 * MARGIN) * (high - low)
+
+
 @lru_cache(maxsize=32)
 def kernel_basis(box: InputBox, kernel: Stationary) -> Eigenbasis:
-    """Orthonormal functions of the box, by decreasing eigenvalue of the kernel at unit average variance."""
+    """Functions of the box, by decreasing eigenvalue of the kernel at unit average variance."""
     if box.dimension > 3:
         return WaveBasis(box, kernel, 2 * WAVES + 1)
     grid = box.grid
@@ -147,11 +201,14 @@ def kernel_basis(box: InputBox, kernel: Stationary) -> Eigenbasis:
     values = np.ones(len(index))
     for a, axis in enumerate(grid.axes):
         line = kernel if kernel.length_scale is not None else default_length(kernel, axis.length)
-        values *= line.spectrum(np.pi * index[:, a] / axis.length)
+        values *= line.spectrum(np.pi * index[:, a] / wide_side(axis.span)[1])
     order = np.argsort(-values, kind="stable")[: MOST_FUNCTIONS[box.dimension]]
-    return CosineProductBasis(grid, values[order] * (grid.volume / values.sum()), index[order])
+    volume = float(np.prod([wide_side(axis.span)[1] for axis in grid.axes]))
+    return WideCosines(grid, values[order] * (volume / values.sum()), index[order])
 
 
+#: How much wider than the domain the box of the cosines is, on either side.
+MARGIN = 0.15
 #: Length scales of the kernel that are not given, as a share of the side; above three dimensions points lie far
 #: apart, and the share is this one times the root of their number.
 LENGTH, LENGTH_ABOVE = 0.1, 0.25

@@ -92,13 +92,15 @@ class FunctionOnScalarRegression(MultiOutputMixin, RegressorMixin, PrivateEstima
         """Release the moments of covariates and curves, and the coefficient functions they make."""
         X, Y = self._checked(X, Y, multi_output=True, y_numeric=True)
         self._single = Y.ndim == 1
-        curves = np.repeat(Y.reshape(len(Y), -1).astype(float), 2 if Y.size == len(Y) else 1, axis=1)
+        curves = np.asarray(Y, dtype=float).reshape(len(Y), -1)
+        self._width = curves.shape[1]
+        if self._width == 1:
+            curves = np.repeat(curves, 2, axis=1)
         plan = RegressionPlan(
             n=self._count(X), epsilon=self.epsilon, bound=self.bound, covariates=X.shape[1],  # type: ignore[arg-type]
             covariate_bound=self.covariate_bound, grid=curves.shape[1] if self.grid is None else self.grid,  # type: ignore[arg-type]
             kernel=self.kernel, split=self.split, passes=self.passes, neighbors=self.neighbors, invalid=self.invalid,
         )  # fmt: skip
-        self._width = Y.reshape(len(Y), -1).shape[1]
         return self._fitted_with(plan.release(np.column_stack([X, curves]), self._book()))
 
     @property

@@ -28,11 +28,15 @@ if TYPE_CHECKING:
     from ..release import FunctionRelease, GroupRelease
 
 LOSSES = ("logistic", "hinge", "huber")
-#: Functions whose eigenvalue is below this share of the largest are left out unless asked for.
+#: Functions whose eigenvalue is above this share of the largest are those that the kernel gives weight.
 FAINT = 0.025
-#: The penalty is as strong as it must be for the noise at a typical point to have this standard deviation,
-#: in units of a margin (or of the threshold of a robust loss).
-NOISE = 0.3
+#: How many of them, or how many times as many, are considered.
+SHARES = (0.12, 0.18, 0.25, 0.35, 0.5, 0.7, 1.0, 1.5, 2.0, 3.0)
+#: Public guesses by which a penalty is chosen: how strongly losses curve where it matters, and how large a decision
+#: function is (in margins), or a regression (as a share of half the range, squared).
+CURVATURE, MARGIN, SIGNAL = {"logistic": 0.2, "hinge": 0.5, "huber": 1.0}, 4.0, 0.05
+#: Share of a signal that is as rough as the kernel says: of a regression, of a decision.
+ROUGH = (0.1, 0.9)
 #: Levels that responses of a robust regression are rounded to.
 LEVELS = 256
 #: Responses beyond this share of their range pull no harder.
@@ -48,14 +52,13 @@ class KernelPlan(Plan):
 
     `domain` is one public range per input. Classification needs the public `classes`; `positive` is the one
     told apart from the rest. Regression needs `bound`, the public range of responses; beyond `threshold`
-    (None: a tenth of the range) a residual pulls no harder. `components` None keeps the functions that the
-    kernel (None: Gaussian, a tenth of each side) gives weight; `psi` None is the penalty that brings the noise at
-    a typical point down to 0.3 of a margin.
+    (None: a tenth of the range) a residual pulls no harder. `kernel` None is Gaussian with a tenth of each side as
+    length scale. `components` (how many of its functions) and `psi` (the penalty) are chosen by expected risk if None.
 
     >>> import dpfda as dp
     >>> plan = dp.KernelPlan(n=10_000, epsilon=1.0, domain=[(0, 1), (0, 1)], classes=("no", "yes"))
     >>> round(plan.typical_sd, 2), dp.KernelPlan.from_json(plan.to_json()) == plan
-    (0.28, True)
+    (0.43, True)
     """
 
     risk_words: ClassVar[str] = "noise; the bias of the penalty depends on the data"
@@ -84,13 +87,13 @@ class KernelPlan(Plan):
         self._settle_responses()
         one_of("neighbors", self.neighbors, NEIGHBORS)
         one_of("invalid", self.invalid, INVALID)
-        if self.components is None:
-            put("components", sizeable(self.box, self.kernel))
-        put("components", whole("components", self.components, 1, "Leave it out to have it chosen."))
+        if self.components is not None:
+            put("components", whole("components", self.components, 1, "Leave it out to have it chosen."))
         check_positive("psi", self.psi)
-        if self.psi is None:
-            scale = np.sqrt(self.components + 1) * self.features.kappa
-            put("psi", max(LEAST_PENALTY, float(scale / (NOISE * self.n * float(self.epsilon)))))
+        if self.components is None or self.psi is None:
+            components, psi = self._balanced()
+            put("components", components)
+            put("psi", psi)
         if self.psi < LEAST_PENALTY:
             raise ParameterError(f"psi must be at least {LEAST_PENALTY:g}", self.psi, "Leave it out to have it chosen.")
         if self.method is None:
@@ -117,6 +120,33 @@ class KernelPlan(Plan):
         put("positive", whole("positive", self.positive, 0, "It is the place of a class in the list."))
         if self.positive >= len(self.classes):
             raise ParameterError("positive must be the place of a class", self.positive, "Count from 0.")
+
+    def _balanced(self) -> tuple[int, float]:
+        """Components and penalty for which noise, what the penalty takes away and what is left out are least."""
+        counts = candidates(self.box, self.kernel) if self.components is None else [self.components]
+        penalties = np.geomspace(LEAST_PENALTY, 10.0, 201) if self.psi is None else np.array([self.psi])
+        found = []
+        for count in counts:
+            risks = self._risks(FeatureMap(self.box, self.kernel, count), penalties)
+            best = int(np.argmin(risks))
+            found.append((float(risks[best]), count, float(penalties[best])))
+        return min(found)[1:]
+
+    def _risks(self, features: FeatureMap, penalties: np.ndarray) -> np.ndarray:
+        """Expected squared error at a point for each penalty, under the public guesses."""
+        loss, energies = self.loss_function, features.energies
+        signal = MARGIN**2 if self.bound is None else SIGNAL * ((self.bound[1] - self.bound[0]) / 2) ** 2
+        far = loss.slope * features.kappa / (penalties * self.n * float(self.epsilon))
+        noise = (features.size + 1) * far**2 * float(energies.sum())
+        guess = features.expected(ROUGH[self.bound is None])[: features.size]
+        kept = (
+            CURVATURE[self.criterion]
+            * energies[:, None]
+            / (CURVATURE[self.criterion] * energies[:, None] + 2 * penalties)
+        )
+        if self.bound is None:  # only the sign of a decision matters: any multiple of the function will do
+            return signal * (1 - (guess @ kept) ** 2 / (guess @ kept**2 + noise / signal))
+        return noise + signal * (guess @ (1 - kept) ** 2 + max(0.0, 1 - float(guess.sum())))
 
     def _quieter(self) -> Method:
         """Ball noise or independent Laplace noise on all components, whichever is smaller."""
@@ -203,10 +233,13 @@ def as_stationary(kernel: Any) -> Stationary:
     return kernel
 
 
-def sizeable(box: InputBox, kernel: Stationary) -> int:
-    """How many functions the kernel gives weight; waves have equal weight, and their number is fixed."""
+def candidates(box: InputBox, kernel: Stationary) -> list[int]:
+    """Numbers of functions to choose from; waves have equal weight, and their number is fixed."""
+    if box.dimension > 3:
+        return [2 * DECIDING + 1]
     values = kernel_basis(box, kernel).eigenvalues
-    return int((values >= FAINT * values.max()).sum()) if box.dimension <= 3 else 2 * DECIDING + 1
+    weighty = int((values >= FAINT * values.max()).sum())
+    return sorted({min(values.size, max(2, round(weighty * share))) for share in SHARES})
 
 
 @dataclass(frozen=True, eq=False, repr=False)

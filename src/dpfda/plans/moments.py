@@ -9,13 +9,15 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
 
+from .. import release as exits
+from .. import summaries as data
 from ..basis import Eigenbasis
 from ..codec import Fact
 from ..errors import ParameterError, shown
@@ -112,6 +114,18 @@ class MomentPlan(Plan):
         share = float(FIRST) if settled.passes == 4 else 1.0
         rough = self.forecast.rough(settled.components, share * settled.split, share * (1 - settled.split))
         return rough if settled.passes == 1 else self.forecast.refined(settled.refined, float(LAST), rough)
+
+    def release(self, records: Any, ledger: Any = None, *, query: str | None = None, **reading: Any) -> Any:
+        """As for any plan; an array in memory is encoded once for all passes."""
+        if not (isinstance(records, np.ndarray) and records.ndim == 2 and records.dtype.kind == "f"):
+            return super().release(records, ledger, query=query, **reading)
+        book = exits.open_ledger(ledger)
+        exits.check_budget(book, self)
+        if records.shape[1] != self.problem.width or not len(records):
+            data.summarize(self.problem, records)  # says what is wrong
+        coded = self.problem.code(records)
+        again = lambda problem: data.summarize(replace(problem, coded=True), coded)  # noqa: E731
+        return exits.execute(self, again(self.problem), book, query or self.query, again)
 
     @property
     def passes_needed(self) -> int:

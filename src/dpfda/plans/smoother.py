@@ -18,22 +18,23 @@ from ..methods.base import one_of
 from ..problems.design import Features, NumberResponse
 from ..protocol import INVALID, NEIGHBORS, as_epsilon
 from .checks import as_box, as_range, number_of_records, whole
-from .kernel import as_stationary, sizeable
+from .kernel import ROUGH, as_stationary, candidates
 from .moments import MomentPlan, stage_words
 
 if TYPE_CHECKING:
     from ..release import SmootherRelease
 
-#: Shares of the kernel's functions among which their number is chosen, and pairs of waves above three dimensions.
-SHARES, SMOOTHING = (1.0, 0.7, 0.5, 0.35, 0.25, 0.18, 0.12), 12
+#: Pairs of waves above three dimensions.
+SMOOTHING = 12
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class SmootherPlan(MomentPlan):
     """The plan of a private kernel regression with squared loss, by released moments and clipped residuals.
 
-    `domain` is one public range per input, `bound` the public range of responses. `components` None keeps the
-    functions that the kernel (None: Gaussian, a tenth of each side) gives weight. `split` and `passes` are as in
+    `domain` is one public range per input, `bound` the public range of responses. `kernel` None is
+    Gaussian with a tenth of each side as length scale; `components` (how many of its functions) are chosen by expected
+    risk when None. `split` and `passes` are as in
     :class:`RegressionPlan`.
 
     >>> import dpfda as dp
@@ -74,18 +75,14 @@ class SmootherPlan(MomentPlan):
         """As many functions as serve predictions best, by the forecast; above three dimensions a fixed number."""
         if self.box.dimension > 3:
             return 2 * SMOOTHING + 1
-        most = sizeable(self.box, self.kernel)
-        counts = sorted({max(2, round(most * share)) for share in SHARES})
-        object.__setattr__(self, "components", most)
-        energies = self.design.energies**2
         risks = {}
-        for count in counts:
+        for count in candidates(self.box, self.kernel):
             self._forget()
             object.__setattr__(self, "components", count)
-            missed = self.forecast.signal * float(1 - energies[:count].sum() / energies.sum())
+            missed = self.forecast.signal * max(0.0, 1 - float(self.features.expected(ROUGH[0])[:count].sum()))
             risks[count] = self.expected_risk + missed
         self._forget()
-        return min(counts, key=lambda count: risks[count])
+        return min(risks, key=lambda count: risks[count])
 
     def _forget(self) -> None:
         """Drop what was computed for another number of components."""

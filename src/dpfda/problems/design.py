@@ -29,6 +29,9 @@ LEVEL = 0.5
 class Design(ABC):
     """A vector of inputs with a public bound on its norm, the constant first."""
 
+    #: Records handled at a time: few enough to stay in a processor's cache. Products of as many stay exact in floats.
+    chunk: ClassVar[int] = 1 << 14
+
     @property
     @abstractmethod
     def columns(self) -> int:
@@ -60,8 +63,17 @@ class Design(ABC):
         """Everything that decides how inputs are encoded, as plain data."""
 
     @abstractmethod
+    def code(self, inputs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """What is needed of each record, as integers in floats, and which are unusable (their constant stays)."""
+
+    def decode(self, coded: np.ndarray) -> Encoded:
+        """The vectors of coded records."""
+        return Encoded(coded)
+
     def encode(self, inputs: np.ndarray) -> tuple[Encoded, np.ndarray]:
-        """Vectors of integers, and which records are unusable (they keep their constant)."""
+        """The vectors of records, and which records are unusable."""
+        coded, bad = self.code(inputs)
+        return self.decode(coded), bad
 
     @property
     @abstractmethod
@@ -129,7 +141,7 @@ class Covariates(Design):
             return np.full(self.count, float(self.norm or 1.0))
         return np.array([(high - low) / 2 for low, high in self.ranges])
 
-    def encode(self, inputs: np.ndarray) -> tuple[Encoded, np.ndarray]:
+    def code(self, inputs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         bad = ~np.isfinite(inputs).all(axis=1)
         with np.errstate(over="ignore", invalid="ignore"):
             scaled = np.where(bad[:, None], 0.0, (inputs - self._middle) / self._half)
@@ -140,7 +152,7 @@ class Covariates(Design):
                 rows[:, 1:] = np.rint(clip_euclidean(np.rint(scaled * RADIUS)) * STEPS)
         else:
             rows[:, 1:] = np.rint(np.clip(scaled, -1.0, 1.0) * (2.0**SQUARE_BITS / self._outer))
-        return Encoded(rows), bad
+        return rows, bad
 
     @cached_property
     def gram(self) -> Gram:
@@ -158,6 +170,7 @@ class Features(Design):
     """Functions of inputs in a public box."""
 
     map: FeatureMap
+    chunk: ClassVar[int] = 1 << 19  # each chunk passes over the whole table of cells once
 
     @property
     def facts(self) -> list[object]:
@@ -183,16 +196,19 @@ class Features(Design):
     def energies(self) -> np.ndarray:
         return self.map.energies
 
-    def encode(self, inputs: np.ndarray) -> tuple[Encoded, np.ndarray]:
+    def code(self, inputs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         box = self.map.box
         places, bad = box.snapped(inputs)
         if box.dimension <= 3:
             which = np.ravel_multi_index(tuple(places.T), (box.cells,) * box.dimension)
             which[bad] = len(self._table) - 1
-            return Encoded(self._table, which), bad
+            return which[:, None].astype(float), bad
         rows = np.rint(self.map.at_cells(places) / self.unit)
         rows[bad, 1:] = 0.0
-        return Encoded(rows), bad
+        return rows, bad
+
+    def decode(self, coded: np.ndarray) -> Encoded:
+        return Encoded(self._table, coded[:, 0].astype(np.int64)) if self.map.box.dimension <= 3 else Encoded(coded)
 
     @cached_property
     def _table(self) -> np.ndarray:

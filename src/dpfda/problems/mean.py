@@ -31,6 +31,8 @@ MATRIX_BITS = 52
 #: Curves are rounded to this many bits of the body's outer radius on their way to coefficients,
 #: and may reach this many times that radius (a part outside the basis is projected away).
 CURVE_BITS, HEADROOM = 25, 4.0
+#: Curves that are brought to coefficients at a time.
+CHUNK = 1024
 
 
 @dataclass(frozen=True, eq=False)
@@ -211,7 +213,9 @@ class MeanProblem:
 
     def _on_lattice(self, curves: np.ndarray) -> np.ndarray:
         with np.errstate(over="ignore"):  # an overflow is an infinity, which the clip brings inside
-            return np.rint((curves - self.center) * self._weights)
+            lattice = curves - self.center
+            lattice *= self._weights
+            return np.rint(lattice, out=lattice)
 
     @cached_property
     def _matrix(self) -> np.ndarray:
@@ -232,8 +236,14 @@ class MeanProblem:
 
     def _coefficients(self, curves: np.ndarray) -> np.ndarray:
         limit = 2.0**CURVE_BITS
-        integers = np.clip(self._on_lattice(curves), -limit, limit)
-        return np.rint((integers @ self._matrix) * self._coefficient_scale)
+        found = np.empty((len(curves), self.code_basis.size))
+        for start in range(0, len(curves), CHUNK):  # small enough to stay in a processor's cache
+            part = slice(start, start + CHUNK)
+            lattice = self._on_lattice(curves[part])
+            np.clip(lattice, -limit, limit, out=lattice)
+            np.matmul(lattice, self._matrix, out=found[part])
+        found *= self._coefficient_scale
+        return np.rint(found, out=found)
 
     # -- all records ----------------------------------------------------------------------
 

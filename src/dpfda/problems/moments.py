@@ -9,7 +9,7 @@ themselves need (derivations: regression).
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
 from typing import ClassVar
@@ -26,8 +26,8 @@ from ..reach import EuclideanReach, ManhattanReach
 from .design import SQUARE_BITS, STEPS, Design, Response
 from .gram import Encoded
 
-#: Rows whose products add up in floats without rounding, and records whose totals fit 63 bits.
-ROWS, MOST_SQUARES = 1 << 19, 2**29
+#: Records whose totals fit 63 bits.
+MOST_SQUARES = 2**29
 #: Bits of the rough prediction's coefficients: products with sixteen-bit inputs stay below 2^53.
 PREDICTION_BITS = 34
 #: Radii among which the residuals' is chosen: each the last over the fourth root of two, from the largest one down.
@@ -36,7 +36,10 @@ RADII, SHRINK = 64, 2.0**-0.25
 
 @dataclass(frozen=True, eq=False)
 class PairProblem:
-    """What all stages share: records of inputs and a response, each side encoded alone."""
+    """What all stages share: records of inputs and a response, each side encoded alone.
+
+    `coded` records come from :meth:`code`: several stages then encode each record once.
+    """
 
     basis: Eigenbasis
     design: Design
@@ -44,6 +47,7 @@ class PairProblem:
     n: int
     neighbors: str
     invalid: str
+    coded: bool = field(default=False, kw_only=True)
 
     smooths: ClassVar[bool] = False
     shrinks: ClassVar[bool] = False
@@ -64,6 +68,8 @@ class PairProblem:
 
     @property
     def width(self) -> int:
+        if self.coded:
+            return self.design.code(np.empty((0, self.design.columns)))[0].shape[1] + self.response.size
         return self.design.columns + self.response.columns
 
     @property
@@ -129,16 +135,37 @@ class PairProblem:
 
     def total(self, batch: np.ndarray) -> np.ndarray:
         totals = self._products(*self._encoded(batch[:0]))
-        for start in range(0, len(batch), ROWS):
+        for start in range(0, len(batch), self.design.chunk):
             try:
-                totals = totals + self._products(*self._encoded(batch[start : start + ROWS]))
+                totals = totals + self._products(*self._encoded(batch[start : start + self.design.chunk]))
             except RecordError as error:
                 raise error.shifted(start) from None
         return totals
 
     def _encoded(self, batch: np.ndarray) -> tuple[Encoded, np.ndarray]:
+        if self.coded:
+            place = self.width - self.response.size
+            return self.design.decode(batch[:, :place]), batch[:, place:]
+        x, y = self._sides(batch)
+        return self.design.decode(x), y
+
+    def code(self, batch: np.ndarray) -> np.ndarray:
+        """Records as all stages need them: integers of both sides, in floats."""
+        width, step = replace(self, coded=True).width, self.design.chunk
+        coded = np.empty((len(batch), width))
+        for start in range(0, len(batch), step):
+            part = slice(start, start + step)
+            try:
+                coded[part, : width - self.response.size], coded[part, width - self.response.size :] = self._sides(
+                    batch[part]
+                )
+            except RecordError as error:
+                raise error.shifted(start) from None
+        return coded
+
+    def _sides(self, batch: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Integers of both sides; an unusable one is an error, or its public middle."""
-        x, lost = self.design.encode(batch[:, : self.design.columns])
+        x, lost = self.design.code(batch[:, : self.design.columns])
         y, missing = self.response.encode(batch[:, self.design.columns :])
         bad = lost | missing
         if bad.any() and self.invalid == "raise":
