@@ -220,7 +220,7 @@ def odd_pairs(plan: dp.RegressionPlan | dp.SmootherPlan, rng: np.random.Generato
 
 
 def drawn_without_noise(plan: dp.RegressionPlan | dp.SmootherPlan, data: np.ndarray) -> list[np.ndarray]:
-    """What all stages would release without noise: any values will do to stand for earlier draws, the same each time."""
+    """What all stages would release without noise: a fixed stand-in for earlier draws."""
     drawn: list[np.ndarray] = []
     stage = plan.stage
     while stage is not None:
