@@ -98,6 +98,24 @@ def load_curves(n: int, rng: np.random.Generator, size: int = 48) -> Sample:
     return Sample(curves, curves.mean(axis=0), grid)
 
 
+def homes(n: int, rng: np.random.Generator, size: int = 48) -> tuple[np.ndarray, np.ndarray, Grid]:
+    """`n` invented homes: people living there and whether it is heated by electricity, and its load curve over a day.
+
+    People add to the evening, electric heating to the night and the early morning.
+
+    >>> covariates, curves, grid = homes(200, np.random.default_rng(0))
+    >>> covariates.shape, curves.shape
+    ((200, 2), (200, 48))
+    """
+    sample = load_curves(n, rng, size)
+    hours = sample.grid.points
+    people, heating = rng.integers(1, 6, n), rng.random(n) < 0.3
+    evening = 0.12 * np.exp(-0.5 * ((hours - 19) / 2.2) ** 2)
+    night = 0.5 * np.exp(-0.5 * (np.minimum(np.abs(hours - 4), 24 - np.abs(hours - 4)) / 3.0) ** 2)
+    curves = 0.6 * sample.curves + people[:, None] * evening + heating[:, None] * night
+    return np.column_stack([people, heating]).astype(float), curves, sample.grid
+
+
 def lifetimes(n: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
     """`n` invented ages at death in years, and "f" or "m" for each: few die early, most late, women later.
 

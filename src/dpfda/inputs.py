@@ -40,6 +40,7 @@ class InputBox(Fact):
     """The public ranges of the inputs, and how finely points are told apart."""
 
     domain: tuple[tuple[float, float], ...]
+    names: tuple[str, ...] | None = None
 
     @property
     def dimension(self) -> int:
@@ -73,7 +74,8 @@ class InputBox(Fact):
     def grid(self) -> Grid | ProductGrid:
         """Midpoints of the cells; above three dimensions a coarse grid that only pictures and typical errors use."""
         size = self.cells if self.dimension <= 3 else max(2, int(1024 ** (1 / self.dimension)))
-        names = ["x"] if self.dimension == 1 else [f"x{i + 1}" for i in range(self.dimension)]
+        numbered = ["x"] if self.dimension == 1 else [f"x{i + 1}" for i in range(self.dimension)]
+        names = self.names or numbered
         axes = [Grid.midpoints(*side, size, name) for side, name in zip(self.domain, names, strict=True)]
         return axes[0] if len(axes) == 1 else ProductGrid(tuple(axes))
 

@@ -90,6 +90,21 @@ class Source:
         else:
             yield from self._array(data)
 
+    def column_names(self) -> list[str]:
+        """Names of the columns of a file."""
+        path = Path(self.data)
+        if not path.is_file():
+            raise FileError(f"There is no file {path.name or str(path)!r} to read. Check the path.")
+        if path.suffix.lower() in PARQUET:
+            try:
+                return list(pyarrow.parquet.read_schema(path).names)
+            except (pa.ArrowException, OSError):
+                raise FileError(f"{path.name!r} is not a readable Parquet file. Write it again.") from None
+        names = delimited.layout(path, self.header, self.lenient, None).names
+        if names is None:
+            raise ParameterError("columns need a header line", "a file without names", "Add one.")
+        return names
+
     @property
     def by_records(self) -> bool:
         """Whether only the records themselves say how many values they have (no shape, no schema)."""

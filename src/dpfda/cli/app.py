@@ -9,14 +9,14 @@ from typing import Annotated
 import typer
 
 from .. import __version__
-from . import demo, densities, ledgers, planning, releasing
+from . import covariances, demo, densities, ledgers, models, planning, releasing
 from .console import out
 
 app = typer.Typer(
     no_args_is_help=True,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
-    help="Publish curves and densities under pure differential privacy.",
+    help="Publish curves, surfaces, densities and models under pure differential privacy.",
     epilog="Exit codes: 0 done, 1 input or file wrong, 2 command line wrong, 3 ledger refused, 130 interrupted.",
 )
 ledger_app = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="Keep the privacy budget of a study.")
@@ -24,6 +24,10 @@ app.command("plan")(planning.plan_command)
 app.command("compare")(planning.compare_command)
 app.command("mean")(releasing.mean_command)
 app.command("density")(densities.density_command)
+app.command("covariance")(covariances.covariance_command)
+app.command("regress")(models.regress_command)
+app.command("fit")(models.fit_command)
+app.command("predict")(models.predict_command)
 app.command("show")(releasing.show_command)
 app.command("demo")(demo.demo_command)
 app.add_typer(ledger_app, name="ledger")

@@ -24,7 +24,7 @@ def demo_command(
     folder: Annotated[Path, typer.Option("--out", help="Folder for the files.")] = Path("demo"),
     curves: Annotated[int, typer.Option(help="How many households, and how many ages.")] = 1000,
 ) -> None:
-    """Invent household load curves and ages at death, and release their mean and density with the ordinary commands.
+    """Invent load curves, homes and ages at death, and release means, surfaces, models and densities of them.
 
     Example: dpfda demo --out demo
     """
@@ -49,6 +49,30 @@ def demo_command(
     density = ["--by", "sex", "--epsilon", "1", "--domain", "0:110"]
     named = ["--axis", "age (years)", *charge, *_outputs(folder, "density", "density-statement")]
     _run(["density", str(folder / "people.csv"), *density, *named])
+    surface = [
+        "--epsilon",
+        "1",
+        "--radius",
+        "5",
+        "--center",
+        "0.5",
+        "--grid",
+        "0:24:48:midpoints",
+        "--axis",
+        "hour (h)",
+    ]
+    shown = ["--components", str(folder / "components.png"), *_outputs(folder, "covariance", "covariance-statement")]
+    _run(["covariance", str(folder / "curves.csv"), *surface, *charge, *shown])
+    regression = ["--covariates", "people,heating", "--covariate-range", "0:6", "--covariate-range", "0:1", *surface]
+    _run(
+        [
+            "regress",
+            str(folder / "homes.csv"),
+            *regression,
+            *charge,
+            *_outputs(folder, "regression", "regression-statement"),
+        ]
+    )
     out.print((folder / "statement.txt").read_text(encoding="utf-8"))
 
 
@@ -58,6 +82,12 @@ def _invent(folder: Path, count: int) -> None:
     rows = "\n".join(",".join(f"{x:.4f}" for x in row) for row in sample.curves)
     files.write_whole(folder / "curves.csv", f"{header}\n{rows}\n")
     ages, sex = datasets.lifetimes(count, np.random.default_rng(2024))
+    covariates, loads, _ = datasets.homes(count, np.random.default_rng(2024))
+    rows = "\n".join(
+        ",".join([f"{x:.0f}" for x in x_row] + [f"{y:.4f}" for y in y_row])
+        for x_row, y_row in zip(covariates, loads, strict=True)
+    )
+    files.write_whole(folder / "homes.csv", f"people,heating,{header}\n{rows}\n")
     people = "\n".join(f"{s},{a}" for s, a in zip(sex.tolist(), ages.tolist(), strict=True))
     files.write_whole(folder / "people.csv", f"sex,age\n{people}\n")
 

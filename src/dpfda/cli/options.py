@@ -140,12 +140,12 @@ def density_without_data(n: int | None, **options: Any) -> DensityPlan:
     return DensityPlan(n=n, **options)
 
 
-def plan_without_data(n: int | None, **options: Any) -> MeanPlan:
+def plan_without_data(n: int | None, kind: Any = MeanPlan, **options: Any) -> Any:
     if options["grid"] is None:
         raise ParameterError("a plan needs a grid", "none", "Pass --grid start:stop:size, for example --grid 0:24:48.")
     if n is None:
         raise ParameterError("a plan needs the public number of curves", "none", "Pass --n 1000.")
-    return MeanPlan(n=n, **options)
+    return kind(n=n, **options)
 
 
 def read_text(path: Path) -> str:
@@ -185,16 +185,19 @@ class Outputs:
     plot: Path | None = None
     statement: Path | None = None
     surface: Path | None = None
+    components: Path | None = None
 
     @property
     def paths(self) -> list[Path]:
-        return [path for path in (self.out, self.csv, self.plot, self.statement, self.surface) if path is not None]
+        wanted = (self.out, self.csv, self.plot, self.statement, self.surface, self.components)
+        return [path for path in wanted if path is not None]
 
     @contextmanager
     def reserved(self, *in_use: Path | None) -> Iterator[Callable[[Any], list[str]]]:
         """Reserve every place (none of them a file that is in use); yields what fills them."""
         check_picture(self.plot)
         check_picture(self.surface)
+        check_picture(self.components)
         with files.reserved(self.paths, in_use) as places:
 
             def write(release: Any) -> list[str]:
@@ -204,6 +207,7 @@ class Outputs:
                     (self.plot, lambda: plots.png(release.plot())),
                     (self.statement, lambda: release.statement + "\n"),
                     (self.surface, lambda: plots.png(release.plot(kind="surface"))),
+                    (self.components, lambda: plots.png(release.plot_eigenfunctions())),
                 ]
                 return [str(places[path].write(content())) for path, content in contents if path is not None]
 

@@ -12,6 +12,7 @@ from rich.table import Table
 
 from .. import api, files, plots, words
 from ..errors import ParameterError, shown
+from ..plans import CovariancePlan
 from . import options as opt
 from . import parsing
 from .console import guarded, out
@@ -40,6 +41,7 @@ def plan_command(
     outside: opt.Outside = "raise",
     edges: opt.Edges = None,
     raw: opt.Raw = False,
+    covariance: Annotated[bool, typer.Option("--covariance", help="Plan a covariance surface instead.")] = False,
     output: Annotated[Path | None, typer.Option("--out", help="Write the plan.")] = None,
     explain: Annotated[bool, typer.Option("--explain", help="Say in plain words what it means.")] = False,
     target: Annotated[
@@ -47,13 +49,14 @@ def plan_command(
     ] = None,
     as_json: opt.AsJson = False,
 ) -> None:
-    """Plan a mean curve, or (with --domain) a density, before touching data: how accurate will it be?
+    """Plan a mean curve, a covariance or (with --domain) a density before touching data: how accurate will it be?
 
     Example: dpfda plan --n 1000 --epsilon 1 --radius 1 --grid 0:1:48 --explain
     """
     plan: Any
     if domain:
-        check_kind(context, ("radius", "norm", "center", "grid", "standardize", "fill"), "a density", "--domain")
+        others: tuple[str, ...] = ("radius", "norm", "center", "grid", "standardize", "fill", "covariance")
+        check_kind(context, others, "a density", "--domain")
         names = None if axis == "t" else axis.split(",")
         plan = opt.density_without_data(
             n,
@@ -63,9 +66,12 @@ def plan_command(
             ),
         )  # fmt: skip
     else:
-        check_kind(context, ("cells", "bandwidth", "eta", "outside", "edges", "raw"), "a mean curve", "no --domain")
+        others = ("cells", "bandwidth", "eta", "outside", "edges", *(("norm",) if covariance else ("raw",)))
+        check_kind(context, others, "a covariance" if covariance else "a mean curve", "no --domain")
+        more: dict[str, Any] = {"kind": CovariancePlan, "postprocess": not raw} if covariance else {}
         plan = opt.plan_without_data(
             n,
+            **more,
             **opt.plan_options(
                 epsilon, radius, norm, center, grid, axis, kernel, method,
                 neighbors=neighbors, invalid=invalid, standardize=standardize, fill=fill,

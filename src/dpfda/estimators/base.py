@@ -7,6 +7,7 @@ clone, a copy or a pickle charges the same one.
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Self
 
@@ -57,6 +58,15 @@ class PrivateEstimator(BaseEstimator):
         check_is_fitted(self)
         return validate_data(self, X, dtype=np.float64, reset=False)
 
+    @property
+    def _names(self) -> tuple[str, ...] | None:
+        """Names of the inputs, where the data or the domain has them."""
+        names = getattr(self, "feature_names_in_", None)
+        domain = getattr(self, "domain", None)
+        if names is None and isinstance(domain, Mapping):
+            names = list(domain)
+        return None if names is None else tuple(map(str, names))
+
     def _count(self, X: np.ndarray) -> int:
         """The number of records where it is public, else the public guess."""
         return len(X) if self.neighbors == "replace" or self.n is None else self.n
@@ -88,9 +98,11 @@ def _finite_or_missing(X: Any) -> Any:
 
 
 def domain_for(domain: Any, width: int) -> Any:
-    """One range per input: those that were given, or the single one for all of them."""
+    """One range per input: those that were given (by name, in the order of the inputs), or the single one for all."""
     if domain is None:
         return None
+    if isinstance(domain, Mapping):
+        domain = list(domain.values())
     try:
         ranges = list(domain)
         if len(ranges) == 2 and not any(hasattr(x, "__len__") for x in ranges):

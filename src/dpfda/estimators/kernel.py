@@ -26,10 +26,10 @@ from .base import PrivateEstimator, decision, domain_for
 class KernelRegressor(RegressorMixin, PrivateEstimator):
     """A smooth function of the inputs under pure differential privacy.
 
-    `epsilon`, `domain` (one public range per input, or a single one for all) and `bound` (the public range of
-    responses) have no default: they are decisions. `loss` "squared" is fitted by released moments and clipped
-    residuals; "huber" by output perturbation, with residuals beyond `threshold` pulling no harder. Up to three
-    inputs the kernel's own functions are used, up to ten random features of it; with more than four or five,
+    `epsilon`, `domain` (one public range per input, by name if you like, or a single one for all) and `bound` (the
+    public range of responses) have no default: they are decisions. `loss` "squared" is fitted by released moments
+    and clipped residuals; "huber" by output perturbation, with residuals beyond `threshold` pulling no harder. Up to
+    three inputs the kernel's own functions are used, up to ten random features of it; with more than four or five,
     expect little. Inputs and responses are clipped to their ranges, when fitting and when predicting.
 
     >>> import numpy as np, dpfda as dp
@@ -82,7 +82,7 @@ class KernelRegressor(RegressorMixin, PrivateEstimator):
         facts: dict[str, Any] = {
             "n": self._count(X), "epsilon": self.epsilon, "domain": domain_for(self.domain, X.shape[1]),
             "bound": self.bound, "kernel": self.kernel, "components": self.components, "neighbors": self.neighbors,
-            "invalid": self.invalid,
+            "invalid": self.invalid, "names": self._names,
         }  # fmt: skip
         if self.loss == "squared":
             _refuse({"psi": self.psi, "threshold": self.threshold}, "squared")
@@ -169,7 +169,7 @@ class KernelClassifier(ClassifierMixin, PrivateEstimator):
         facts: dict[str, Any] = {
             "n": self._count(X), "domain": domain_for(self.domain, X.shape[1]), "criterion": self.loss,
             "kernel": self.kernel, "components": self.components, "psi": self.psi, "classes": names,
-            "neighbors": self.neighbors, "invalid": self.invalid,
+            "neighbors": self.neighbors, "invalid": self.invalid, "names": self._names,
         }  # fmt: skip
         known = {label: float(i) for i, label in enumerate(self.classes_.tolist())}
         records = np.column_stack([X, [known.get(label, np.nan) for label in y.tolist()]])

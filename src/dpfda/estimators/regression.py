@@ -99,7 +99,8 @@ class FunctionOnScalarRegression(MultiOutputMixin, RegressorMixin, PrivateEstima
         plan = RegressionPlan(
             n=self._count(X), epsilon=self.epsilon, bound=self.bound, covariates=X.shape[1],  # type: ignore[arg-type]
             covariate_bound=self.covariate_bound, grid=curves.shape[1] if self.grid is None else self.grid,  # type: ignore[arg-type]
-            kernel=self.kernel, split=self.split, passes=self.passes, neighbors=self.neighbors, invalid=self.invalid,
+            kernel=self.kernel, split=self.split, passes=self.passes, names=self._names, neighbors=self.neighbors,
+            invalid=self.invalid,
         )  # fmt: skip
         return self._fitted_with(plan.release(np.column_stack([X, curves]), self._book()))
 

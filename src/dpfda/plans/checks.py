@@ -45,6 +45,16 @@ def as_box(domain: Any) -> tuple[tuple[float, float], ...]:
     return box
 
 
+def as_names(names: Any, count: int) -> tuple[str, ...] | None:
+    """Public names of inputs, one each, or none."""
+    if names is None:
+        return None
+    found = () if isinstance(names, str) else tuple(str(name) for name in names)
+    if len(found) != count or not all(name and name.isprintable() for name in found):
+        raise ParameterError(f"there must be a printable name for each of {count} inputs", shown(names), "Or none.")
+    return found
+
+
 def as_range(bound: Any) -> tuple[float, float]:
     """The public range of responses: a pair, or a number for minus to plus."""
     cure = "Pass bound=(low, high), or a number B for (-B, B): it is never read from the data."

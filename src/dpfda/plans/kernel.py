@@ -21,7 +21,7 @@ from ..methods.base import check_positive, one_of
 from ..plan import Plan
 from ..problems.risk import RiskProblem
 from ..protocol import INVALID, NEIGHBORS, as_epsilon
-from .checks import as_box, as_range, number_of_records, whole
+from .checks import as_box, as_names, as_range, number_of_records, whole
 from .groups import GroupPlan
 
 if TYPE_CHECKING:
@@ -65,6 +65,7 @@ class KernelPlan(Plan):
     n: int
     epsilon: Fraction
     domain: tuple[tuple[float, float], ...]
+    names: tuple[str, ...] | None = None
     criterion: str = "logistic"
     kernel: Stationary = None  # type: ignore[assignment]
     components: int = None  # type: ignore[assignment]
@@ -82,6 +83,7 @@ class KernelPlan(Plan):
         put("epsilon", as_epsilon(self.epsilon))
         put("n", number_of_records(self.n, "A model of one record is that record; privacy needs company."))
         put("domain", as_box(self.domain))
+        put("names", as_names(self.names, len(self.domain)))
         one_of("criterion", self.criterion, LOSSES)
         put("kernel", as_stationary(self.kernel))
         self._settle_responses()
@@ -156,7 +158,7 @@ class KernelPlan(Plan):
 
     @property
     def box(self) -> InputBox:
-        return InputBox(self.domain)
+        return InputBox(self.domain, self.names)
 
     @cached_property
     def features(self) -> FeatureMap:

@@ -75,14 +75,13 @@ class MomentPlan(Plan):
     def smoothness(self) -> np.ndarray:
         """How the signal's squared size is spread over the response's functions: a public guess, summing to one."""
 
-    def _settle_stages(self) -> None:
+    def _check_stages(self) -> None:
         if self.split is not None and (isinstance(self.split, bool) or not _between(self.split, 0, 1)):
             raise ParameterError(
                 "split must lie strictly between 0 and 1", shown(self.split), "It is the first moment's share."
             )
         if self.passes is not None and (isinstance(self.passes, bool) or self.passes not in (1, 4)):
             raise ParameterError("passes must be 1 or 4", shown(self.passes), "Leave it out to have it chosen.")
-        self.stage  # noqa: B018  (calibrate now: a plan that cannot be carried out is refused when it is made)
 
     # -- what was settled -----------------------------------------------------------------------
 

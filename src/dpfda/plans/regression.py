@@ -18,7 +18,7 @@ from ..kernels import Gaussian, Kernel
 from ..problems.design import Covariates, CurveResponse
 from ..problems.mean import MeanProblem
 from ..stacked import StackedBasis
-from .checks import as_range, whole
+from .checks import as_names, as_range, whole
 from .curves import as_grid, curve_words, only_curves, settle_curves
 from .moments import MomentPlan, stage_words
 
@@ -55,6 +55,7 @@ class RegressionPlan(MomentPlan):
     covariates: int
     covariate_bound: Any
     grid: Grid
+    names: tuple[str, ...] | None = None
     kernel: Kernel = None  # type: ignore[assignment]
     split: float | None = None
     passes: int | None = None
@@ -65,6 +66,7 @@ class RegressionPlan(MomentPlan):
 
     def __post_init__(self) -> None:
         put = lambda name, value: object.__setattr__(self, name, value)  # noqa: E731
+        self._check_stages()
         if self.kernel is None and isinstance(self.grid, Grid | int):
             length = as_grid(self.grid).length
             put("kernel", Gaussian(LENGTH * length))
@@ -75,8 +77,9 @@ class RegressionPlan(MomentPlan):
             raise ParameterError(
                 f"there are at most {MOST_COVARIATES} covariates", self.covariates, "Choose among them."
             )
+        put("names", as_names(self.names, self.covariates))
         put("covariate_bound", as_covariate_bound(self.covariate_bound, self.covariates))
-        self._settle_stages()
+        self.stage  # noqa: B018  (calibrate now: a plan that cannot be carried out is refused when it is made)
 
     @cached_property
     def design(self) -> Covariates:
@@ -130,7 +133,11 @@ class RegressionPlan(MomentPlan):
             target="regression",
             assumption=f"{text} Covariates are public in number; {clipped}. {stage_words(self)}",
             unusable="counts as the public centre",
-            rows=(*rows, ("covariates", f"{self.covariates}; {clipped}"), ("passes", str(self.chosen.passes))),
+            rows=(
+                *rows,
+                ("covariates", f"{', '.join(self.names or [str(self.covariates)])}; {clipped}"),
+                ("passes", str(self.chosen.passes)),
+            ),
             size=self.bound.outer,
             size_name="the bound's radius",
         )

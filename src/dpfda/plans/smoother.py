@@ -17,7 +17,7 @@ from ..kernels import Stationary
 from ..methods.base import one_of
 from ..problems.design import Features, NumberResponse
 from ..protocol import INVALID, NEIGHBORS, as_epsilon
-from .checks import as_box, as_range, number_of_records, whole
+from .checks import as_box, as_names, as_range, number_of_records, whole
 from .kernel import ROUGH, as_stationary, candidates
 from .moments import MomentPlan, stage_words
 
@@ -48,6 +48,7 @@ class SmootherPlan(MomentPlan):
     epsilon: Fraction
     domain: tuple[tuple[float, float], ...]
     bound: tuple[float, float]
+    names: tuple[str, ...] | None = None
     kernel: Stationary = None  # type: ignore[assignment]
     components: int = None  # type: ignore[assignment]
     split: float | None = None
@@ -57,9 +58,11 @@ class SmootherPlan(MomentPlan):
 
     def __post_init__(self) -> None:
         put = lambda name, value: object.__setattr__(self, name, value)  # noqa: E731
+        self._check_stages()
         put("epsilon", as_epsilon(self.epsilon))
         put("n", number_of_records(self.n, "A model of one record is that record; privacy needs company."))
         put("domain", as_box(self.domain))
+        put("names", as_names(self.names, len(self.domain)))
         put("bound", as_range(self.bound))
         put("kernel", as_stationary(self.kernel))
         one_of("neighbors", self.neighbors, NEIGHBORS)
@@ -69,7 +72,7 @@ class SmootherPlan(MomentPlan):
         put("components", whole("components", self.components, 2, "Leave it out to have it chosen."))
         if self.passes is None and self.box.dimension > 3:  # waves overlap: a first moment with noise misleads
             put("passes", 1)
-        self._settle_stages()
+        self.stage  # noqa: B018  (calibrate now: a plan that cannot be carried out is refused when it is made)
 
     def _best_components(self) -> int:
         """As many functions as serve predictions best, by the forecast; above three dimensions a fixed number."""
@@ -91,7 +94,7 @@ class SmootherPlan(MomentPlan):
 
     @property
     def box(self) -> InputBox:
-        return InputBox(self.domain)
+        return InputBox(self.domain, self.names)
 
     @cached_property
     def features(self) -> FeatureMap:

@@ -104,7 +104,8 @@ class RegressionRelease(Release):
     def plot(self, ax: Any = None, level: float = 0.95, kind: str = "map") -> Any:
         """All coefficient functions with their noise bands, side by side; returns the first axes."""
         title = f"Coefficient functions, {words.guarantee(self.plan)}"
-        names = ["intercept", *(f"covariate {i + 1}" for i in range(self.plan.covariates))]
+        numbered = [f"covariate {i + 1}" for i in range(self.plan.covariates)]
+        names = ["intercept", *(self.plan.names or numbered)]
         return plots.curves(self.plan.grid, self.values, self.band(level), names, title)
 
     def body(self) -> dict[str, Any]:

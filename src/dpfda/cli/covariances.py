@@ -1,0 +1,86 @@
+"""`dpfda covariance`: the covariance surface of a file of curves, and its principal components."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from .. import api
+from ..errors import FileError
+from ..ledger import Ledger
+from ..plans import CovariancePlan
+from . import options as opt
+from .console import guarded, out, progress_bar
+from .releasing import check_options, shown_release, split
+
+#: What a plan file settles, by the names of the options.
+SETTLED = (*(name for name in opt.PLAN_OPTIONS if name != "norm"), "raw")
+SHOWN = 3
+
+
+@guarded
+def covariance_command(
+    context: typer.Context,
+    curves: Annotated[Path, typer.Argument(help="CSV or Parquet file, one row a curve.")],
+    epsilon: opt.Epsilon = None,
+    radius: opt.Radius = None,
+    center: opt.Center = None,
+    grid: opt.GridText = None,
+    axis: opt.Axis = "t",
+    kernel: opt.KernelText = None,
+    method: opt.MethodText = None,
+    neighbors: opt.Neighbors = "replace",
+    invalid: opt.Invalid = "raise",
+    standardize: opt.Standardize = False,
+    fill: opt.Fill = None,
+    raw: Annotated[bool, typer.Option("--raw", help="No shrinkage and no projection onto covariances.")] = False,
+    n: opt.N = None,
+    plan: opt.PlanFile = None,
+    columns: opt.ValueColumns = None,
+    header: opt.Header = None,
+    ledger: opt.Book = None,
+    study: opt.Study = None,
+    output: opt.Out = None,
+    csv: opt.Csv = None,
+    plot: opt.Picture = None,
+    surface: Annotated[Path | None, typer.Option(help="Write the surface in space (PNG).")] = None,
+    components: Annotated[
+        Path | None, typer.Option(help="Write a picture of the three leading principal components (PNG).")
+    ] = None,
+    statement: opt.StatementFile = None,
+    as_json: opt.AsJson = False,
+    quiet: opt.Quiet = False,
+) -> None:
+    """Release the covariance surface of a file of curves, and with it private principal components.
+
+    Example: dpfda covariance curves.csv --epsilon 1 --radius 5 --out covariance.json --plot covariance.png
+    """
+    outputs = opt.Outputs(output, csv, plot, statement, surface, components)
+    check_options(context, SETTLED, plan, ledger, study)
+    if not outputs.paths and not as_json:
+        raise FileError(
+            "A release needs a place to go. Pass --out, --csv, --plot, --components, --statement or --json."
+        )
+    book = Ledger(ledger, study) if ledger else None
+    reading: dict[str, Any] = {"columns": split(columns), "header": header}
+    with outputs.reserved(curves, ledger, plan) as write, progress_bar(quiet or as_json) as progress:
+        release: Any
+        if plan is not None:
+            release = opt.read_plan(plan, CovariancePlan).release(curves, book, progress=progress, **reading)
+        else:
+            options = opt.plan_options(
+                epsilon, radius, "l2", center, grid, axis, kernel, method,
+                neighbors=neighbors, invalid=invalid, standardize=standardize, fill=fill, postprocess=not raw,
+            )  # fmt: skip
+            release = api.covariance(curves, n=n, ledger=book, progress=progress, **reading, **options)
+        written = write(release)
+    if as_json:
+        explained = release.explained_variance(SHOWN).tolist()
+        shares = release.explained_variance_ratio(SHOWN).tolist()
+        figures = {"explained_variance": explained, "explained_variance_ratio": shares}
+        out.print_json(data={**shown_release(release), **figures, "written": written})
+    elif not quiet:
+        out.print(repr(release.plan))
+        out.print(f"Written: {', '.join(written)}")
