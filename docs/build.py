@@ -11,6 +11,7 @@ import re
 from pathlib import Path
 
 import numpy as np
+from sklearn.datasets import make_moons
 from typer.main import get_command
 from typer.testing import CliRunner
 
@@ -101,9 +102,25 @@ def pictures() -> None:
     surface = dp.density(places.points, epsilon=1.0, domain=places.domain, axes=["east (km)", "north (km)"])
     (DOCS / "images" / "map.png").write_bytes(plots.png(surface.plot()))
     (DOCS / "images" / "surface.png").write_bytes(plots.png(surface.plot(kind="surface")))
+    _models(sample)
     table = dp.compare(dp.MeanPlan(n=508, epsilon=1, bound=dp.L2Ball(1.0), grid=48))
     risks = {name: [plan.expected_risk for plan in row] for name, row in table.items()}
     (DOCS / "images" / "compare.png").write_bytes(plots.png(plots.comparison([0.125, 0.25, 0.5, 1, 2, 4], risks)))
+
+
+def _models(sample: dp.datasets.Sample) -> None:
+    """A covariance, coefficient functions, and what a classifier and a regression have learnt."""
+    covariance = dp.covariance(sample.curves, epsilon=1.0, bound=dp.L2Ball(5.0, center=0.5), grid=sample.grid)
+    (DOCS / "images" / "covariance.png").write_bytes(plots.png(covariance.plot()))
+    (DOCS / "images" / "components.png").write_bytes(plots.png(covariance.plot_eigenfunctions(3)))
+    covariates, curves, grid = dp.datasets.homes(20_000, np.random.default_rng(2024))
+    facts = {"bound": dp.L2Ball(6.0), "covariate_bound": [(0, 6), (0, 1)], "grid": grid}
+    model = dp.FunctionOnScalarRegression(epsilon=1.0, **facts).fit(covariates, curves)
+    picture = plots.curves(grid, model.release_.values, model.release_.band(), ["intercept", "person", "heating"])
+    (DOCS / "images" / "regression.png").write_bytes(plots.png(picture, dpi=110))
+    X, y = make_moons(20_000, noise=0.2, random_state=0)
+    classifier = dp.KernelClassifier(epsilon=1.0, domain=[(-2, 3), (-1.5, 2)]).fit(X, y)
+    (DOCS / "images" / "classifier.png").write_bytes(plots.png(classifier.plot()))
 
 
 if __name__ == "__main__":
