@@ -30,6 +30,7 @@ bench: setup
 	$(BIN)/python benchmarks/accuracy.py
 	$(BIN)/python benchmarks/speed.py
 	$(BIN)/python benchmarks/density.py
+	$(BIN)/python benchmarks/models.py
 
 docs: setup
 	$(BIN)/python docs/build.py

@@ -93,6 +93,7 @@ class Task:
     private: dict[str, Private]
     goal: tuple[str, Callable[[float, float], float], float]
     best: Callable[[list[float]], float] = min
+    often: int = 1  # times as many runs, where errors vary much from one to the next
     peers: dict[str, Peer] = field(default_factory=dict)
 
 
@@ -261,7 +262,7 @@ def function_on_scalar() -> Task:
     box = {"bounds_X": [-covariates, covariates], "bounds_y": [-height, height]}
     peers = {"diffprivlib LinearRegression, 50 outputs": Peer("linear", box)}
     goal = ("% of integrated error above the fit without privacy", excess, 25.0)
-    return Task("Curves on two covariates", draw, score, plain, private, goal, peers=peers)
+    return Task("Curves on two covariates", draw, score, plain, private, goal, peers=peers, often=4)
 
 
 class PlainComponents:
@@ -370,8 +371,8 @@ def fitted_scores(task: Task, build: Callable[[], Any], samples: list[Sample]) -
 
 
 def errors_at(task: Task, n: int, runs: int, elsewhere: Elsewhere) -> dict[str, Any]:
-    """Rows of one n: every model on the same samples."""
-    samples = [task.draw(n, np.random.default_rng([11, n, run])) for run in range(runs)]
+    """Rows of one n: every model on the same samples (diffprivlib on the first of them)."""
+    samples = [task.draw(n, np.random.default_rng([11, n, run])) for run in range(runs * task.often)]
     rows: dict[str, Any] = {}
     for name, model in task.plain.items():
         if n <= model.most:
@@ -380,11 +381,11 @@ def errors_at(task: Task, n: int, runs: int, elsewhere: Elsewhere) -> dict[str, 
         for epsilon in EPSILONS:
             rows[labelled(name, epsilon)] = fitted_scores(task, lambda: model.build(epsilon=epsilon), samples)  # noqa: B023
     for name, peer in task.peers.items():
-        answers = elsewhere.answers(peer, samples)
+        answers = elsewhere.answers(peer, samples[:runs])
         for e, epsilon in enumerate(EPSILONS):
             rows[labelled(name, epsilon)] = (
                 {"not available here": elsewhere.reason} if answers is None
-                else averaged([task.score(a[e], s) for a, s in zip(answers, samples)])
+                else averaged([task.score(a[e], s) for a, s in zip(answers, samples[:runs])])
             )  # fmt: skip
     return rows
 
@@ -402,7 +403,7 @@ def errors(task: Task, runs: dict[int, int], elsewhere: Elsewhere) -> dict[str, 
     measures = list(next(iter(table.values()))[min(runs)]["mean"])
     head = ["model", *(f"{n:,}: {measure}" for n in runs for measure in measures)]
     rows = [[name, *(shown(cells.get(n), m) for n in runs for m in measures)] for name, cells in table.items()]
-    times = ", ".join(f"{many} at {n:,}" for n, many in runs.items())
+    times = ", ".join(f"{many * task.often} at {n:,}" for n, many in runs.items())
     common.show(f"{task.title} (average over runs: {times})", head, rows)
     if task.peers and elsewhere.reason:
         print(f"diffprivlib is not available here: {elsewhere.reason}")

@@ -41,7 +41,9 @@ ROUGH = (0.1, 0.9)
 LEVELS = 256
 #: Responses beyond this share of their range pull no harder.
 THRESHOLD = 0.1
-LEAST_PENALTY = 1e-9
+#: Penalties below this share of the loss's largest curvature would take the certain solver too long, and thresholds
+#: below this share of the range would drown in the rounding of predictions.
+LEAST_PENALTY, LEAST_THRESHOLD = 1e-7, 0.01
 #: Pairs of waves that a decision function has above three dimensions.
 DECIDING = 24
 
@@ -96,8 +98,8 @@ class KernelPlan(Plan):
             components, psi = self._balanced()
             put("components", components)
             put("psi", psi)
-        if self.psi < LEAST_PENALTY:
-            raise ParameterError(f"psi must be at least {LEAST_PENALTY:g}", self.psi, "Leave it out to have it chosen.")
+        if self.psi < (least := self._least_penalty(self.features)):
+            raise ParameterError(f"psi must be at least {least:.1e} here", self.psi, "Leave it out to have it chosen.")
         if self.method is None:
             put("method", self._quieter())
         self.stage  # noqa: B018  (calibrate now: a plan that cannot be carried out is refused when it is made)
@@ -107,8 +109,15 @@ class KernelPlan(Plan):
         if self.criterion == "huber":
             put("bound", as_range(self.bound))
             check_positive("threshold", self.threshold)
+            span = self.bound[1] - self.bound[0]  # type: ignore[index]
             if self.threshold is None:
-                put("threshold", THRESHOLD * (self.bound[1] - self.bound[0]))  # type: ignore[index]
+                put("threshold", THRESHOLD * span)
+            if not LEAST_THRESHOLD * span <= self.threshold <= span:  # type: ignore[operator]
+                raise ParameterError(
+                    "threshold must lie between a hundredth of the range of responses and all of it",
+                    self.threshold,
+                    "Leave it out to have it chosen.",
+                )
             if self.classes is not None:
                 raise ParameterError("a regression has no classes", shown(self.classes), "Choose another criterion.")
             return
@@ -126,13 +135,18 @@ class KernelPlan(Plan):
     def _balanced(self) -> tuple[int, float]:
         """Components and penalty for which noise, what the penalty takes away and what is left out are least."""
         counts = candidates(self.box, self.kernel) if self.components is None else [self.components]
-        penalties = np.geomspace(LEAST_PENALTY, 10.0, 201) if self.psi is None else np.array([self.psi])
         found = []
         for count in counts:
-            risks = self._risks(FeatureMap(self.box, self.kernel, count), penalties)
+            features = FeatureMap(self.box, self.kernel, count)
+            least = self._least_penalty(features) * (1 + 1e-9)
+            penalties = np.geomspace(least, 10.0 + least, 161) if self.psi is None else np.array([self.psi])
+            risks = self._risks(features, penalties)
             best = int(np.argmin(risks))
             found.append((float(risks[best]), count, float(penalties[best])))
         return min(found)[1:]
+
+    def _least_penalty(self, features: FeatureMap) -> float:
+        return LEAST_PENALTY * self.loss_function.curvature * features.kappa**2
 
     def _risks(self, features: FeatureMap, penalties: np.ndarray) -> np.ndarray:
         """Expected squared error at a point for each penalty, under the public guesses."""
