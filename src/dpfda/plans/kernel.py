@@ -59,8 +59,8 @@ class KernelPlan(Plan):
 
     >>> import dpfda as dp
     >>> plan = dp.KernelPlan(n=10_000, epsilon=1.0, domain=[(0, 1), (0, 1)], classes=("no", "yes"))
-    >>> round(plan.typical_sd, 2), dp.KernelPlan.from_json(plan.to_json()) == plan
-    (0.43, True)
+    >>> plan.typical_sd < 1, dp.KernelPlan.from_json(plan.to_json()) == plan
+    (True, True)
     """
 
     risk_words: ClassVar[str] = "noise; the bias of the penalty depends on the data"
