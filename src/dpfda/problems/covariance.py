@@ -23,6 +23,7 @@ from ..lattice import RADIUS, RADIUS_BITS
 from ..protocol import Part, Reach, Summary
 from ..reach import EuclideanReach
 from ..symmetric import ROOT2, SymmetricBasis
+from .bare import BareProblem, check_count, check_key
 from .count import quotient
 from .mean import MeanProblem
 
@@ -37,7 +38,7 @@ SHARES, POWERS = (0.5, 0.15, 0.04), (1.0, 2.0)
 
 
 @dataclass(frozen=True, eq=False)
-class CovarianceProblem:
+class CovarianceProblem(BareProblem):
     """The covariance surface of `n` curves, each clipped to an L2 ball in the functions of `basis.line`."""
 
     basis: SymmetricBasis
@@ -46,11 +47,7 @@ class CovarianceProblem:
     decay: float | None
     shrinks: bool = True
 
-    public: ClassVar[int] = 0
-    smooths: ClassVar[bool] = False
-    eta: ClassVar[float | None] = None
     record: ClassVar[str] = "curve"
-    kind: ClassVar[type[Summary]] = Summary
 
     @classmethod
     def of(
@@ -64,11 +61,7 @@ class CovarianceProblem:
     # -- public facts ---------------------------------------------------------------------
 
     @property
-    def grid(self) -> Grid | ProductGrid:
-        return self.basis.grid
-
-    @property
-    def record_grid(self) -> Grid | ProductGrid:
+    def record_grid(self) -> Grid | ProductGrid:  # type: ignore[override]
         return self.code.grid
 
     @property
@@ -76,19 +69,19 @@ class CovarianceProblem:
         return self.code.invalid
 
     @property
-    def adds(self) -> bool:
-        return self.code.adds
+    def neighbors(self) -> str:  # type: ignore[override]
+        return self.code.neighbors
 
     @property
     def width(self) -> int:
         return self.code.width
 
     @property
-    def needs_count(self) -> bool:
+    def needs_count(self) -> bool:  # type: ignore[override]
         return self.adds
 
     @property
-    def size(self) -> int:
+    def size(self) -> int:  # type: ignore[override]
         return self.basis.size + self.adds
 
     @property
@@ -114,7 +107,7 @@ class CovarianceProblem:
         return np.full(self.basis.size, self._square)
 
     @cached_property
-    def classes(self) -> np.ndarray:
+    def classes(self) -> np.ndarray:  # type: ignore[override]
         """One strong direction each, as smooth as the kernel's guess of a mean or more so (derivations: covariance)."""
         line = self.basis.line.eigenvalues / self.basis.line.eigenvalues[0]
         j, k = self.basis.index.T
@@ -126,28 +119,8 @@ class CovarianceProblem:
         return np.array(members)
 
     @property
-    def guess(self) -> np.ndarray:
+    def guess(self) -> np.ndarray:  # type: ignore[override]
         return self.classes.mean(axis=0)
-
-    @property
-    def sizes(self) -> np.ndarray:
-        return self.classes.sum(axis=1)
-
-    @property
-    def floor(self) -> np.ndarray:
-        return np.zeros(len(self.classes))
-
-    @property
-    def sampling(self) -> np.ndarray:
-        return np.zeros(self.basis.size)
-
-    @property
-    def center_coefficients(self) -> np.ndarray:
-        return np.zeros(self.basis.size)
-
-    @property
-    def offset(self) -> np.ndarray:
-        return np.zeros(1)
 
     @cached_property
     def key(self) -> str:
@@ -176,11 +149,7 @@ class CovarianceProblem:
     # -- all records ----------------------------------------------------------------------
 
     def check(self, summary: Summary) -> None:
-        if summary.key != self.key:
-            raise PlanMismatch(
-                "This summary was made with another plan (grid, bound, kernel or per-curve options); "
-                "summarise the records with this plan."
-            )
+        check_key(self, summary, "grid, bound, kernel or per-curve options")
         size = self.basis.line.size
         totals = summary.totals
         if totals.shape != (size + size * (size + 1) // 2,) or totals.dtype != np.int64 or summary.count < 0:
@@ -190,11 +159,7 @@ class CovarianceProblem:
         most = summary.count * (RADIUS / 2.0 ** (RADIUS_BITS - SQUARE_BITS) + size) ** 2
         if (np.abs(totals.astype(float)) > most).any():
             raise PlanMismatch("This summary holds totals that no clipped records can have; it is damaged.")
-        if not self.adds and summary.count != self.n:
-            raise PlanMismatch(
-                f"The plan is for n = {self.n} curves and the data has {summary.count}. "
-                f"Under 'replace' n is public and must match: build the plan with n={summary.count}."
-            )
+        check_count(self, summary)
 
     def estimate(self, summary: Summary) -> list[Fraction]:
         size, count = self.basis.line.size, summary.count

@@ -23,6 +23,7 @@ from ..errors import PlanMismatch, RecordError
 from ..grid import Grid, ProductGrid
 from ..protocol import Part, Reach, Summary
 from ..tensor import CosineProductBasis
+from .bare import check_count, check_key
 
 #: Fixed-point bits of the features along one axis.
 FEATURE_BITS = 32
@@ -204,22 +205,14 @@ class DensityProblem:
     # -- all records ----------------------------------------------------------------------
 
     def check(self, summary: Summary) -> None:
-        if summary.key != self.key:
-            raise PlanMismatch(
-                "This summary was made with another plan (domain, cells, bins or options); "
-                "summarise the points with this plan."
-            )
+        check_key(self, summary, "domain, cells, bins or options")
         totals = summary.totals
         if totals.shape != (int(np.prod(self.bins)),) or totals.dtype != np.int64 or summary.count < 0:
             raise PlanMismatch("This summary does not have the plan's shape; summarise the points with this plan.")
         placed = int(totals.sum())
         if (totals < 0).any() or placed > summary.count or (self.invalid == "raise" and placed != summary.count):
             raise PlanMismatch("This summary holds counts that no points can have; it is damaged.")
-        if not self.adds and summary.count != self.n:
-            raise PlanMismatch(
-                f"The plan is for n = {self.n} points and the data has {summary.count}. "
-                f"Under 'replace' n is public and must match: build the plan with n={summary.count}."
-            )
+        check_count(self, summary)
 
     def estimate(self, summary: Summary) -> list[Fraction]:
         limbs = exact.contract(summary.totals.reshape(self.bins), self._features)

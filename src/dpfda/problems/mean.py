@@ -23,6 +23,7 @@ from ..errors import PlanMismatch, RecordError
 from ..grid import Grid, ProductGrid
 from ..lattice import RADIUS
 from ..protocol import Part, Reach, Summary
+from .bare import check_count, check_key
 from .count import quotient
 from .curves import fill_gaps, standardize
 
@@ -248,17 +249,9 @@ class MeanProblem:
     # -- all records ----------------------------------------------------------------------
 
     def check(self, summary: Summary) -> None:
-        if summary.key != self.key:
-            raise PlanMismatch(
-                "This summary was made with another plan (grid, bound or per-curve options); "
-                "summarise the records with this plan."
-            )
+        check_key(self, summary, "grid, bound or per-curve options")
         self._check_range(summary)
-        if not self.adds and summary.count != self.n:
-            raise PlanMismatch(
-                f"The plan is for n = {self.n} curves and the data has {summary.count}. "
-                f"Under 'replace' n is public and must match: build the plan with n={summary.count}."
-            )
+        check_count(self, summary)
 
     def _check_range(self, summary: Summary) -> None:
         """Totals that no records could have made do not pass: summaries may come from elsewhere."""

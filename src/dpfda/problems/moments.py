@@ -8,21 +8,19 @@ themselves need (derivations: regression).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
-from typing import ClassVar
 
 import numpy as np
 
 from .. import codec
 from ..basis import Eigenbasis
 from ..errors import PlanMismatch, RecordError
-from ..grid import Grid, ProductGrid
 from ..lattice import RADIUS, clip_euclidean
-from ..protocol import Part, Reach, Summary
+from ..protocol import Reach, Summary
 from ..reach import EuclideanReach, ManhattanReach
+from .bare import BareProblem, check_count, check_key
 from .design import SQUARE_BITS, STEPS, Design, Response
 from .gram import Encoded
 
@@ -35,7 +33,7 @@ RADII, SHRINK = 64, 2.0**-0.25
 
 
 @dataclass(frozen=True, eq=False)
-class PairProblem:
+class PairProblem(BareProblem):
     """What all stages share: records of inputs and a response, each side encoded alone.
 
     `coded` records come from :meth:`code`: several stages then encode each record once.
@@ -49,23 +47,6 @@ class PairProblem:
     invalid: str
     coded: bool = field(default=False, kw_only=True)
 
-    smooths: ClassVar[bool] = False
-    shrinks: ClassVar[bool] = False
-    needs_count: ClassVar[bool] = False
-    eta: ClassVar[float | None] = None
-    decay: ClassVar[float | None] = None
-    record: ClassVar[str] = "record"
-    kind: ClassVar[type[Summary]] = Summary
-    record_grid: ClassVar[Grid | ProductGrid | None] = None
-
-    @property
-    def grid(self) -> Grid | ProductGrid:
-        return self.basis.grid
-
-    @property
-    def adds(self) -> bool:
-        return self.neighbors == "add-remove"
-
     @property
     def width(self) -> int:
         if self.coded:
@@ -73,55 +54,19 @@ class PairProblem:
         return self.design.columns + self.response.columns
 
     @property
-    def public(self) -> int:
-        return 0
-
-    @property
     def diameter(self) -> float:
         """How far one record moves a mean of vectors of length one."""
         return (1.0 if self.adds else 2.0) / self.n
 
     @property
-    def guess(self) -> np.ndarray:
+    def guess(self) -> np.ndarray:  # type: ignore[override]
+        """Plans of several stages have guesses of their own."""
         return np.zeros(self.basis.size)
-
-    @property
-    def classes(self) -> np.ndarray:
-        return self.guess[None]
-
-    @property
-    def sizes(self) -> np.ndarray:
-        return np.ones(1)
-
-    @property
-    def floor(self) -> np.ndarray:
-        return np.zeros(1)
-
-    @property
-    def sampling(self) -> np.ndarray:
-        return np.zeros(self.basis.size)
-
-    @property
-    def center_coefficients(self) -> np.ndarray:
-        return np.zeros(self.basis.size)
-
-    @property
-    def offset(self) -> np.ndarray:
-        return np.zeros(1)
-
-    def finish(self, noisy: np.ndarray, parts: Sequence[Part]) -> np.ndarray:
-        return noisy.copy()
-
-    def finish_variance(self, variance: np.ndarray) -> np.ndarray:
-        return variance
-
-    def typical(self, coefficients: np.ndarray | None = None) -> np.ndarray:
-        return np.zeros(self.size) if coefficients is None else coefficients
 
     # -- implemented by each stage ----------------------------------------------------------
 
     @property
-    def size(self) -> int:
+    def size(self) -> int:  # type: ignore[override]
         raise NotImplementedError
 
     @property
@@ -177,10 +122,7 @@ class PairProblem:
         return x, y
 
     def check(self, summary: Summary) -> None:
-        if summary.key != self.key:
-            raise PlanMismatch(
-                "This summary was made with another plan (inputs, bounds or options); summarise the records with it."
-            )
+        check_key(self, summary, "inputs, bounds or options")
         totals = summary.totals
         if totals.dtype != np.int64 or totals.shape != self.total(np.empty((0, self.width))).shape:
             raise PlanMismatch("This summary does not have the plan's shape; summarise the records with this plan.")
@@ -188,11 +130,7 @@ class PairProblem:
             raise PlanMismatch(f"A regression holds at most {MOST_SQUARES} records.")
         if (np.abs(totals.astype(float)) > summary.count * 2.0 ** (2 * SQUARE_BITS + 2)).any():
             raise PlanMismatch("This summary holds totals that no clipped records can have; it is damaged.")
-        if not self.adds and summary.count != self.n:
-            raise PlanMismatch(
-                f"The plan is for n = {self.n} records and the data has {summary.count}. "
-                f"Under 'replace' n is public and must match: build the plan with n={summary.count}."
-            )
+        check_count(self, summary)
 
 
 @dataclass(frozen=True, eq=False)
@@ -208,7 +146,7 @@ class MomentProblem(PairProblem):
         return self.first_size + self.design.size * self.response.size
 
     @property
-    def public(self) -> int:
+    def public(self) -> int:  # type: ignore[override]
         """The constant's own moment, where the number of records is public."""
         return 0 if self.adds else 1
 

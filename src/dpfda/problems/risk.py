@@ -8,7 +8,6 @@ added or removed), and the solver stops at a public distance from it (derivation
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -19,12 +18,12 @@ import numpy as np
 from .. import codec
 from ..basis import Eigenbasis
 from ..errors import PlanMismatch, RecordError
-from ..grid import Grid, ProductGrid
 from ..inputs import FeatureMap
 from ..losses import Loss, minimize
-from ..protocol import Part, Reach, Summary
+from ..protocol import Reach, Summary
 from ..reach import EuclideanReach
 from ..tally import Tally, counted, is_canonical
+from .bare import BareProblem, check_count, check_key
 
 #: The solver's gradient, as a share of what one record adds to it; and the least that floats can certify.
 TOLERANCE, FLOATS = 1e-3, 1e-9
@@ -33,7 +32,7 @@ MOST_TIMES = 100
 
 
 @dataclass(frozen=True, eq=False)
-class RiskProblem:
+class RiskProblem(BareProblem):
     """``argmin (1/n) sum L(y_i, f(x_i)) + psi ||f||^2`` over combinations of `features`.
 
     `levels` are the values a response can have. Of a class against the rest they are -1 and 1, and records bring
@@ -49,36 +48,20 @@ class RiskProblem:
     neighbors: str = "replace"
     invalid: str = "raise"
 
-    public: ClassVar[int] = 0
-    smooths: ClassVar[bool] = False
-    shrinks: ClassVar[bool] = False
-    eta: ClassVar[float | None] = None
-    decay: ClassVar[float | None] = None
-    needs_count: ClassVar[bool] = False
-    record: ClassVar[str] = "record"
     kind: ClassVar[type[Summary]] = Tally
-    record_grid: ClassVar[Grid | ProductGrid | None] = None
 
     # -- public facts ---------------------------------------------------------------------
 
     @property
-    def basis(self) -> Eigenbasis:
+    def basis(self) -> Eigenbasis:  # type: ignore[override]
         return self.features.basis
-
-    @property
-    def grid(self) -> Grid | ProductGrid:
-        return self.basis.grid
 
     @property
     def width(self) -> int:
         return self.features.box.dimension + 1
 
     @property
-    def adds(self) -> bool:
-        return self.neighbors == "add-remove"
-
-    @property
-    def size(self) -> int:
+    def size(self) -> int:  # type: ignore[override]
         return self.basis.size
 
     @property
@@ -104,34 +87,10 @@ class RiskProblem:
         return self.features.axes * np.sqrt(at_zero / self.psi)
 
     @property
-    def guess(self) -> np.ndarray:
+    def guess(self) -> np.ndarray:  # type: ignore[override]
         """A function of about the size of the responses, spread as the kernel says."""
         share = self.features.axes**2 / float(self.basis.eigenvalues.sum())
         return share * float(np.mean(np.square(self.levels))) * self.grid.volume
-
-    @property
-    def classes(self) -> np.ndarray:
-        return self.guess[None]
-
-    @property
-    def sizes(self) -> np.ndarray:
-        return self.classes.sum(axis=1)
-
-    @property
-    def floor(self) -> np.ndarray:
-        return np.zeros(1)
-
-    @property
-    def sampling(self) -> np.ndarray:
-        return np.zeros(self.basis.size)
-
-    @property
-    def center_coefficients(self) -> np.ndarray:
-        return np.zeros(self.basis.size)
-
-    @property
-    def offset(self) -> np.ndarray:
-        return np.zeros(1)
 
     @cached_property
     def key(self) -> str:
@@ -179,10 +138,7 @@ class RiskProblem:
     # -- all records ----------------------------------------------------------------------
 
     def check(self, summary: Summary) -> None:
-        if summary.key != self.key:
-            raise PlanMismatch(
-                "This summary was made with another plan (domain, classes or options); summarise the records with it."
-            )
+        check_key(self, summary, "domain, classes or options")
         rows, columns = summary.totals, (2 if self.features.box.dimension <= 3 else self.width + 1)
         whole = rows.ndim == 2 and rows.shape[1] == columns and rows.dtype == np.int64 and summary.count >= 0
         if not whole or (rows[:, :-1] < 0).any() or not is_canonical(rows) or int(rows[:, -1].sum()) > summary.count:
@@ -192,11 +148,7 @@ class RiskProblem:
             raise PlanMismatch("This summary holds records outside the plan's cells; it is damaged.")
         if summary.count > MOST_TIMES * self.n:
             raise PlanMismatch(f"A plan for about n records takes at most {MOST_TIMES} n. Plan with a larger n.")
-        if not self.adds and summary.count != self.n:
-            raise PlanMismatch(
-                f"The plan is for n = {self.n} records and the data has {summary.count}. "
-                f"Under 'replace' n is public and must match: build the plan with n={summary.count}."
-            )
+        check_count(self, summary)
 
     def _decoded(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Cells and levels of the distinct records."""
@@ -221,12 +173,3 @@ class RiskProblem:
             self._tolerance,
         )
         return [Fraction(x) * Fraction(s) for x, s in zip(u.tolist(), self.features.axes.tolist(), strict=True)]
-
-    def finish(self, noisy: np.ndarray, parts: Sequence[Part]) -> np.ndarray:
-        return noisy.copy()
-
-    def finish_variance(self, variance: np.ndarray) -> np.ndarray:
-        return variance
-
-    def typical(self, coefficients: np.ndarray | None = None) -> np.ndarray:
-        return np.sqrt(self.guess) if coefficients is None else coefficients

@@ -1,0 +1,91 @@
+"""What most problems do not need, said once: nothing public, no smoothing of their own, noise that stays as it is."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, ClassVar
+
+import numpy as np
+
+from ..errors import PlanMismatch
+from ..grid import Grid, ProductGrid
+from ..protocol import Part, Summary
+
+
+class BareProblem:
+    """The plainest answers to the questions that every problem is asked; subclasses know better where they do."""
+
+    public: ClassVar[int] = 0
+    smooths: ClassVar[bool] = False
+    eta: ClassVar[float | None] = None
+    record: ClassVar[str] = "record"
+    kind: ClassVar[type[Summary]] = Summary
+    record_grid: Any = None
+    needs_count: Any = False
+    shrinks: Any = False
+    decay: Any = None
+
+    basis: Any
+    guess: Any
+    neighbors: str
+    size: Any
+
+    @property
+    def grid(self) -> Grid | ProductGrid:
+        return self.basis.grid
+
+    @property
+    def adds(self) -> bool:
+        """Whether neighbours differ by one record more or less, so that the count is private."""
+        return self.neighbors == "add-remove"
+
+    @property
+    def classes(self) -> np.ndarray:
+        return self.guess[None]
+
+    @property
+    def sizes(self) -> np.ndarray:
+        return self.classes.sum(axis=1)
+
+    @property
+    def floor(self) -> np.ndarray:
+        return np.zeros(len(self.classes))
+
+    @property
+    def sampling(self) -> np.ndarray:
+        """How much records vary is not public."""
+        return np.zeros(self.basis.size)
+
+    @property
+    def center_coefficients(self) -> np.ndarray:
+        return np.zeros(self.basis.size)
+
+    @property
+    def offset(self) -> np.ndarray:
+        return np.zeros(1)
+
+    def finish(self, noisy: np.ndarray, parts: Sequence[Part]) -> np.ndarray:
+        return noisy.copy()
+
+    def finish_variance(self, variance: np.ndarray) -> np.ndarray:
+        return variance
+
+    def typical(self, coefficients: np.ndarray | None = None) -> np.ndarray:
+        return np.sqrt(self.guess) if coefficients is None else coefficients
+
+
+def check_key(problem: Any, summary: Summary, what: str) -> None:
+    """Refuse a summary that was encoded in another way."""
+    if summary.key != problem.key:
+        raise PlanMismatch(
+            f"This summary was made with another plan ({what}); summarise the {problem.record}s with this plan."
+        )
+
+
+def check_count(problem: Any, summary: Summary) -> None:
+    """Refuse another number of records than the plan's, where that number is public."""
+    if not problem.adds and summary.count != problem.n:
+        raise PlanMismatch(
+            f"The plan is for n = {problem.n} {problem.record}s and the data has {summary.count}. "
+            f"Under 'replace' n is public and must match: build the plan with n={summary.count}."
+        )
