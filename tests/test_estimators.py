@@ -6,10 +6,12 @@ import copy
 import os
 import pickle
 import warnings
+from dataclasses import replace
 from fractions import Fraction
 from unittest import SkipTest
 
 import numpy as np
+import pandas
 import pytest
 from sklearn.base import clone
 from sklearn.datasets import make_blobs, make_moons
@@ -312,6 +314,7 @@ def test_predict_before_fit(name):
         ({"neighbors": "nobody"}, "neighbors"),
         ({"neighbors": "add-remove"}, "public guess"),
         ({"neighbors": "add-remove", "n": 100}, "which classes exist"),
+        ({"invalid": "center"}, "which classes exist"),
         ({"invalid": "ignore"}, "invalid"),
         ({"classes": [0]}, "at least two classes"),
         ({"classes": [0, 0, 1]}, "different"),
@@ -397,8 +400,113 @@ def test_center_makes_every_record_count(name):
     rng = np.random.default_rng(0)
     X, y = rng.uniform(-1, 1, (60, 2)), (np.arange(60) % 2).astype(float)
     X[3], X[5, 0], X[9] = np.nan, np.inf, -np.inf
-    model = clone(MODELS[name]).set_params(invalid="center")
+    options = {"classes": [0, 1]} if name in ("logistic", "hinge") else {}
+    model = clone(MODELS[name]).set_params(invalid="center", **options)
     assert model.fit(X, y).predict(X[10:]).shape == (50,)
+
+
+SECRET = "SECRET"
+
+
+def test_one_strange_label_changes_no_other_record():
+    """A list that holds one text among numbers must not turn the numbers into texts that no class matches."""
+    X, y = moons(300, 0)
+    for strange in ("oops", None, 2.5, {}, [1], b"x", 10**30):
+        labels = [*y[:-1].tolist(), strange]
+        model = classifier(classes=[0, 1], invalid="center")
+        found = [model._labelled(X, given)[1][:-1] for given in (y.tolist(), labels)]
+        assert np.array_equal(*found), strange
+        assert model.fit(X, labels).release_.plan.n == 300
+
+
+@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize("kind", ["float32", "frame", "object"])
+def test_center_reads_cell_by_cell(name, kind):
+    rng = np.random.default_rng(0)
+    X, y = rng.uniform(-1, 1, (60, 2)), (np.arange(60) % 2).astype(object)
+    y[4] = np.nan if name not in ("logistic", "hinge") else SECRET
+    table = X.astype("float32") if kind == "float32" else X.astype(object) if kind == "object" else pandas.DataFrame(X)
+    if kind == "float32":
+        table[3] = np.inf
+    elif kind == "object":
+        table[3, 0] = SECRET
+    else:
+        table[1] = table[1].astype(object)
+        table.iloc[3, 1] = SECRET
+    options = {"classes": [0, 1]} if name in ("logistic", "hinge") else {}
+    model = clone(MODELS[name]).set_params(invalid="center", **options)
+    assert np.isfinite(model.fit(table, y).release_.coefficients).all()
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_errors_quote_no_contents(name):
+    X, y = np.zeros((20, 2)), np.arange(20) % 2
+    strange = X.astype(object)
+    strange[3, 1] = SECRET
+    model = clone(MODELS[name])
+    cases = [(strange, y), (X + 0.123456j, y), (X[:, 0] + 0.123456, y), (X, [SECRET, {}] * 10)]
+    if name not in ("logistic", "hinge"):
+        cases += [(X, [SECRET] * 20), (X, np.arange(20) + 0.123456j)]
+    else:
+        cases += [(X, [f"{SECRET} "] * 10 + [SECRET] * 10)]
+    for inputs, responses in cases:
+        with pytest.raises((ValueError, TypeError)) as caught:
+            model.fit(inputs, responses)
+        assert SECRET not in str(caught.value)
+        assert "0.123" not in str(caught.value)
+        assert caught.value.__cause__ is None
+        assert caught.value.__context__ is None or SECRET not in str(caught.value.__context__)
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_any_number_of_records_will_do_where_it_is_private(name):
+    options = {"classes": [0, 1]} if name in ("logistic", "hinge") else {}
+    model = clone(MODELS[name]).set_params(neighbors="add-remove", n=50, **options)
+    for count in (0, 1, 2):
+        model.fit(np.zeros((count, 2)), np.zeros(count))
+    with pytest.raises(ValueError) as caught:
+        model.fit(np.zeros((47, 2)), np.zeros(46))
+    assert "47" not in str(caught.value)
+
+
+@pytest.mark.parametrize("name", ["squared", "huber", "curves"])
+def test_masked_values_are_missing(name):
+    X = np.ma.array(np.zeros((20, 2)), mask=np.arange(40).reshape(20, 2) == 7)
+    with pytest.raises(ValueError, match="NaN"):
+        clone(MODELS[name]).fit(X, np.zeros(20))
+
+
+def test_small_floats_and_masks_are_read_as_everywhere():
+    rng = np.random.default_rng(0)
+    data = rng.uniform(0, 1, (50, 2)).astype("float16")
+    plan = dp.SmootherPlan(n=50, epsilon=1, domain=[(0, 1)], bound=(0, 1), passes=1, invalid="center")
+    again = dp.summaries.summarize(plan.problem, data)
+    coded = replace(plan.problem, coded=True)
+    assert dp.summaries.summarize(coded, plan.problem.code(np.asarray(data, dtype=float))) == again
+    assert plan.release(data).values.shape == (1024,)
+
+
+def test_a_refused_fit_leaves_nothing_behind(tmp_path):
+    ledger = dp.Ledger.create(tmp_path / "small", epsilon=1, study="models")
+    X, y = moons(200, 0)
+    model = classifier(ledger=ledger, epsilon=2)
+    with pytest.raises(dp.BudgetExceeded):
+        model.fit(X, np.where(y, "HIV+", "HIV-"))
+    assert not hasattr(model, "classes_")
+    assert not hasattr(model, "release_")
+
+
+def test_a_ledger_is_the_same_file_from_everywhere(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    dp.Ledger.create("study.ledger", epsilon=9, study="models")
+    ledger = dp.Ledger("study.ledger")
+    (tmp_path / "other").mkdir()
+    monkeypatch.chdir(tmp_path / "other")
+    dp.Ledger.create("study.ledger", epsilon=9, study="models")
+    classifier(ledger=ledger).fit(*moons(100, 0))
+    pickle.loads(pickle.dumps(classifier(ledger=ledger))).fit(*moons(100, 0))
+    assert dp.Ledger(tmp_path / "study.ledger").spent == 2
+    assert dp.Ledger("study.ledger").spent == 0
 
 
 def test_more_covariates_than_records_and_singular_moments():

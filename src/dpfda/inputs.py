@@ -95,9 +95,12 @@ class FeatureMap(Fact):
     @cached_property
     def basis(self) -> Eigenbasis:
         whole = kernel_basis(self.box, self.kernel)
-        if not 1 <= self.size <= whole.size:
+        odd = isinstance(whole, WaveBasis)  # a constant, and waves in pairs
+        if not 1 <= self.size <= whole.size or (odd and not self.size % 2):
             raise ParameterError(
-                f"components must be between 1 and {whole.size} here", self.size, "Leave it out to have it chosen."
+                f"components must be {'an odd number ' if odd else ''}between 1 and {whole.size} here",
+                self.size,
+                "Leave it out to have it chosen.",
             )
         return whole.first(self.size)
 

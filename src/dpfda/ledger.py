@@ -67,7 +67,7 @@ class Ledger:
     study: str | None = None
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "path", Path(self.path))
+        object.__setattr__(self, "path", Path(self.path).absolute())  # another working directory is another place
         self._read()
 
     @classmethod

@@ -13,7 +13,7 @@ import pytest
 from conftest import GRID, hostile
 
 import dpfda as dp
-from dpfda import summaries
+from dpfda import losses, summaries
 
 RELATIONS = ("replace", "add-remove")
 COVARIANCE_METHODS = {
@@ -150,8 +150,6 @@ def test_no_neighbour_moves_a_minimiser_past_epsilon(criterion, dimension, relat
 @pytest.mark.parametrize("criterion", ["logistic", "hinge", "huber"])
 def test_the_solver_reaches_its_tolerance_on_hostile_data(criterion, rng):
     """One record, equal records, separable records: the gradient that the reach counts on is always reached."""
-    from dpfda import losses
-
     plan = risk_plan(criterion, 2, "replace", psi=1e-5)
     problem = plan.problem
     for records in (
@@ -164,14 +162,33 @@ def test_the_solver_reaches_its_tolerance_on_hostile_data(criterion, rng):
         features, y = problem.features.at_cells(places), np.array(problem.levels)[levels]
         weights = rows[:, -1] / plan.n
         arguments = (problem.loss, features, y, weights, problem.psi, problem.features.kappa, problem._tolerance)
-        gradient = losses._evaluated(*arguments[:5], losses.minimize(*arguments))[1]
+        gradient = losses._evaluated(*arguments[:5], losses.minimize(*arguments))[0]
         assert np.linalg.norm(gradient) <= problem._tolerance
+
+
+@pytest.mark.parametrize("criterion", ["logistic", "hinge", "huber"])
+@pytest.mark.parametrize("times", [1, 100])
+def test_the_certificate_holds_in_more_digits(criterion, times):
+    """Data in one cell, separable or noisy, a hundred times the guess: the true gradient is as short as claimed."""
+    relation = "replace" if times == 1 else "add-remove"
+    probe = risk_plan(criterion, 1, relation, n=2000, components=12)
+    plan = risk_plan(criterion, 1, relation, n=2000, components=12, psi=1.01 * probe._least_penalty(probe.features))
+    problem, x = plan.problem, (np.arange(2000) + 0.5) / 2000
+    shapes = (np.zeros(2000), x > 0.5, np.sin(40 * x) > 0, np.random.default_rng(0).random(2000) > 0.5)
+    for labels in shapes:
+        rows = problem.total(np.column_stack([x if labels.any() else 0 * x, labels]))
+        places, levels = problem._decoded(rows)
+        features, y = problem.features.at_cells(places), np.array(problem.levels)[levels]
+        weights = times * rows[:, -1] / plan.n
+        facts = (problem.loss, features, y, weights, problem.psi)
+        u = losses.minimize(*facts, problem.features.kappa, problem._tolerance).astype(np.longdouble)
+        first = problem.loss.derivatives(y.astype(np.longdouble), features.astype(np.longdouble) @ u)[0]
+        gradient = features.astype(np.longdouble).T @ (weights.astype(np.longdouble) * first) + 2 * problem.psi * u
+        assert np.sqrt(float(gradient @ gradient)) <= 2 * problem._tolerance
 
 
 def test_gradient_steps_alone_reach_the_same_minimiser(rng):
     """The slow method that must never fail is run on its own."""
-    from dpfda import losses
-
     features = rng.normal(size=(60, 5)) / 4
     y, weights = np.sign(rng.normal(size=60)), np.full(60, 1 / 60)
     for loss in (losses.Logistic(), losses.Hinge(), losses.Huber(0.3)):

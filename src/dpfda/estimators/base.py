@@ -13,12 +13,13 @@ from typing import Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from .. import release as exits
 from ..api import check_guess
 from ..errors import ParameterError, RecordError
 from ..ledger import Ledger
+from . import arrays
 
 
 class PrivateEstimator(BaseEstimator):
@@ -45,18 +46,17 @@ class PrivateEstimator(BaseEstimator):
             state["ledger"] = str(Path(state["ledger"]).absolute())
         return state
 
-    def _checked(self, X: Any, y: Any, **options: Any) -> tuple[np.ndarray, np.ndarray]:
-        """Inputs and responses as arrays; unusable values only where ``invalid="center"`` deals with them."""
-        whole = "allow-nan" if self.invalid == "center" else True
-        if self.invalid == "center":
-            X = _finite_or_missing(X)
+    def _checked(self, X: Any, y: Any, width: int = 1, **options: Any) -> tuple[np.ndarray, np.ndarray]:
+        """Inputs and responses as arrays; with ``invalid="center"`` whatever is no number is missing, alone."""
         check_guess(self.n, self.neighbors)
-        return validate_data(self, X, y, dtype=np.float64, ensure_all_finite=whole, ensure_min_samples=2, **options)
+        if self.invalid == "center":
+            return arrays.lenient(self, X, y, width)
+        return arrays.strict(self, X, y, **options)
 
     def _inputs(self, X: Any) -> np.ndarray:
         """Inputs to predict from: of the same width as those that were fitted."""
         check_is_fitted(self)
-        return validate_data(self, X, dtype=np.float64, reset=False)
+        return arrays.inputs(self, X, reset=False)
 
     @property
     def _names(self) -> tuple[str, ...] | None:
@@ -88,13 +88,6 @@ class PrivateEstimator(BaseEstimator):
     def _fitted_with(self, release: Any) -> Self:
         self.release_, self.plan_ = release, release.plan
         return self
-
-
-def _finite_or_missing(X: Any) -> Any:
-    """Infinite inputs lie at the edge of any box or range; a huge number stands for them."""
-    if isinstance(X, np.ndarray) and X.dtype.kind == "f":
-        return np.nan_to_num(X, nan=np.nan, posinf=1e300, neginf=-1e300)
-    return X
 
 
 def domain_for(domain: Any, width: int) -> Any:

@@ -14,12 +14,14 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 
 from .. import plots, words
-from ..errors import ParameterError, shown
-from ..labels import label_text
+from ..api import check_guess
+from ..errors import ParameterError, RecordError, shown
+from ..labels import Coder, label_text
 from ..ledger import Ledger
 from ..methods.base import one_of
 from ..plans import ClassPlan, KernelPlan, SmootherPlan
 from ..protocol import as_epsilon
+from . import arrays
 from .base import PrivateEstimator, decision, domain_for
 
 
@@ -90,7 +92,7 @@ class KernelRegressor(RegressorMixin, PrivateEstimator):
         else:
             _refuse({"passes": self.passes}, "huber")
             plan = KernelPlan(criterion="huber", psi=self.psi, threshold=self.threshold, **facts)  # type: ignore[arg-type]
-        return self._fitted_with(plan.release(np.column_stack([X, y.astype(float)]), self._book()))
+        return self._fitted_with(plan.release(np.column_stack([X, np.asarray(y, dtype=float)]), self._book()))
 
     def predict(self, X: Any) -> np.ndarray:
         """The function at rows of inputs, clipped to the box; its values are clipped to the range of responses."""
@@ -107,6 +109,18 @@ def _refuse(options: dict[str, Any], loss: str) -> None:
     given = [name for name, value in options.items() if value is not None]
     if given:
         raise ParameterError(f"loss={loss!r} does not take {given[0]}", shown(options[given[0]]), "Drop it.")
+
+
+def _distinct(classes: np.ndarray) -> np.ndarray:
+    """At least two classes that differ in writing; labels may be private, so none is shown."""
+    texts = {label_text(label) for label in classes}
+    if len(classes) < 2 or len(texts) < len(classes):
+        raise ParameterError(
+            "a classifier needs at least two classes, and no two that are written alike",
+            f"{len(texts)} of them",
+            "Pass classes=[...].",
+        )
+    return classes
 
 
 def _is_logistic(model: KernelClassifier) -> bool:
@@ -163,37 +177,50 @@ class KernelClassifier(ClassifierMixin, PrivateEstimator):
     def fit(self, X: Any, y: Any) -> Self:
         """Release the decision function (or one per class) of least regularised risk."""
         one_of("loss", self.loss, ("logistic", "hinge"))
-        X, y = self._checked(X, y)
-        self._settle_classes(y)
-        names = tuple(label_text(label) for label in self.classes_)
+        X, codes, classes = self._labelled(X, y)
+        names = tuple(label_text(label) for label in classes)
         facts: dict[str, Any] = {
             "n": self._count(X), "domain": domain_for(self.domain, X.shape[1]), "criterion": self.loss,
             "kernel": self.kernel, "components": self.components, "psi": self.psi, "classes": names,
             "neighbors": self.neighbors, "invalid": self.invalid, "names": self._names,
         }  # fmt: skip
-        known = {label: float(i) for i, label in enumerate(self.classes_.tolist())}
-        records = np.column_stack([X, [known.get(label, np.nan) for label in y.tolist()]])
+        records = np.column_stack([X, codes])
         budget = as_epsilon(self.epsilon)
+        release: Any
         if len(names) == 2:
-            return self._fitted_with(KernelPlan(epsilon=budget, **facts).release(records, self._book()))
-        part = budget / Fraction(len(names))
-        whole = ClassPlan(names, tuple(KernelPlan(epsilon=part, positive=i, **facts) for i in range(len(names))))
-        return self._fitted_with(whole.release_records(records, self._book()))
-
-    def _settle_classes(self, y: np.ndarray) -> None:
-        if self.classes is not None:
-            self.classes_ = np.unique(np.asarray(self.classes))
-            if len(self.classes_) != len(self.classes):
-                raise ParameterError("classes must be different", "a repeated one", "List each class once.")
-        elif self.neighbors == "add-remove":
-            raise ParameterError(
-                "with add-remove, which classes exist must be public", "no list", "Pass classes=['no', 'yes']."
-            )
+            release = KernelPlan(epsilon=budget, **facts).release(records, self._book())
         else:
+            part = budget / Fraction(len(names))
+            plans = tuple(KernelPlan(epsilon=part, positive=i, **facts) for i in range(len(names)))
+            release = ClassPlan(names, plans).release_records(records, self._book())
+        self.classes_ = classes
+        return self._fitted_with(release)
+
+    def _labelled(self, X: Any, y: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Inputs, the number of each record's class (missing where it has none), and the classes.
+
+        With a list of classes every label is read alone, as text, so that no record changes what another's means.
+        """
+        check_guess(self.n, self.neighbors)
+        if self.classes is None:
+            if self.neighbors == "add-remove" or self.invalid == "center":
+                raise ParameterError(
+                    "which classes exist must be public here (add-remove, or invalid='center')",
+                    "no list",
+                    "Pass classes=['no', 'yes'].",
+                )
+            X, y = self._checked(X, y)
             check_classification_targets(y)
-            self.classes_ = np.unique(y)
-        if len(self.classes_) < 2:
-            raise ParameterError("a classifier needs at least two classes", len(self.classes_), "Pass classes=[...].")
+            classes, codes = np.unique(y, return_inverse=True)
+            return X, codes.astype(float), _distinct(classes)
+        classes = _distinct(np.unique(np.asarray(self.classes)))
+        if len(classes) != len(self.classes):
+            raise ParameterError("classes must be different", "a repeated one", "List each class once.")
+        X = arrays.lenient_inputs(self, X) if self.invalid == "center" else arrays.inputs(self, X)
+        labels = list(y.tolist() if isinstance(y, np.ndarray) else y) if hasattr(y, "__len__") else []
+        if len(labels) != len(X):
+            raise RecordError("There must be one label per record", cure="Pass as many.")
+        return X, Coder(tuple(map(label_text, classes))).column(labels), classes
 
     def decision_function(self, X: Any) -> np.ndarray:
         """Positive where the second class is predicted; with more than two, one column per class."""

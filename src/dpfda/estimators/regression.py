@@ -11,9 +11,11 @@ from numpy.typing import ArrayLike
 from sklearn.base import MultiOutputMixin, RegressorMixin
 
 from ..bounds import L2Ball
+from ..errors import ParameterError
 from ..grid import Grid
 from ..ledger import Ledger
 from ..plans import RegressionPlan
+from ..plans.curves import as_grid
 from ..postprocess import Band
 from ..release import RegressionRelease
 from .base import PrivateEstimator
@@ -90,11 +92,13 @@ class FunctionOnScalarRegression(MultiOutputMixin, RegressorMixin, PrivateEstima
 
     def fit(self, X: Any, Y: Any) -> Self:
         """Release the moments of covariates and curves, and the coefficient functions they make."""
-        X, Y = self._checked(X, Y, multi_output=True, y_numeric=True)
-        self._single = Y.ndim == 1
-        curves = np.asarray(Y, dtype=float).reshape(len(Y), -1)
-        self._width = curves.shape[1]
-        if self._width == 1:
+        whole = getattr(Y, "ndim", 2) == 1
+        width = self._width_of(Y) if self.invalid == "center" else 1
+        X, Y = self._checked(X, Y, width, multi_output=True, y_numeric=True)
+        single = whole or Y.ndim == 1
+        curves = np.asarray(Y, dtype=float).reshape(len(Y), 1 if Y.ndim == 1 else Y.shape[1])
+        width = curves.shape[1]
+        if width == 1:
             curves = np.repeat(curves, 2, axis=1)
         plan = RegressionPlan(
             n=self._count(X), epsilon=self.epsilon, bound=self.bound, covariates=X.shape[1],  # type: ignore[arg-type]
@@ -102,7 +106,22 @@ class FunctionOnScalarRegression(MultiOutputMixin, RegressorMixin, PrivateEstima
             kernel=self.kernel, split=self.split, passes=self.passes, names=self._names, neighbors=self.neighbors,
             invalid=self.invalid,
         )  # fmt: skip
-        return self._fitted_with(plan.release(np.column_stack([X, curves]), self._book()))
+        self._fitted_with(plan.release(np.column_stack([X, curves]), self._book()))
+        self._single, self._width = single, width
+        return self
+
+    def _width_of(self, Y: Any) -> int:
+        """Values of a curve: from the grid where there is one, else from the shape of the table."""
+        if self.grid is not None:
+            return as_grid(self.grid).size
+        shape = getattr(Y, "shape", None)
+        if shape is None:
+            raise ParameterError(
+                "with invalid='center' curves must come as an array or a table, or with a grid",
+                "a list",
+                "A record must not decide how many values a curve has.",
+            )
+        return int(shape[1]) if len(shape) == 2 else 1
 
     @property
     def coef_(self) -> CoefficientFunctions:

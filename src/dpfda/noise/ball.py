@@ -12,6 +12,7 @@ from typing import Any, ClassVar
 import flint
 import numpy as np
 
+from ..errors import ParameterError
 from ..protocol import Reach
 from .common import FLOATS, GUARD, RESOLUTION
 
@@ -30,7 +31,14 @@ class Ball:
     def calibrated(cls, epsilon: Fraction, reach: Reach, extent: np.ndarray) -> Ball:
         """Ball noise on the axes that suit the reach best; like Laplace, with room for a float audit."""
         axes = reach.axes()
-        diameter = reach.radius(axes) * GUARD
+        with np.errstate(all="ignore"):
+            diameter = reach.radius(axes) * GUARD
+        if not ((axes > 0).all() and 0 < diameter < np.inf):
+            raise ParameterError(
+                "noise scales must be positive and finite",
+                f"{axes.size} of them that are not",
+                "Use fewer components, or a shorter length scale of the kernel.",
+            )
         floats = 2.0**-FLOATS * float(np.sqrt(((extent / axes) ** 2).sum()))
         return cls(epsilon, axes, diameter + floats)
 

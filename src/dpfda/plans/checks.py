@@ -40,7 +40,7 @@ def as_box(domain: Any) -> tuple[tuple[float, float], ...]:
         raise ParameterError(
             f"a model has 1 to {MOST_INPUTS} inputs", len(box), "Beyond that a kernel says little; choose among them."
         )
-    if not all(low < high and np.isfinite([low, high]).all() and high - low < 1e100 for low, high in box):
+    if not all(low < high and np.isfinite([low, high]).all() and 1e-60 < high - low < 1e60 for low, high in box):
         raise ParameterError("a range runs from a number to a larger one", shown(box), cure)
     return box
 
@@ -65,8 +65,8 @@ def as_range(bound: Any) -> tuple[float, float]:
         low, high = (float(x) for x in pair)
     except (TypeError, ValueError):
         raise ParameterError("a range is a pair of numbers", shown(bound), cure) from None
-    if not (low < high and np.isfinite([low, high]).all()):
-        raise ParameterError("a range runs from a number to a larger one", shown(bound), cure)
+    if not (low < high and np.isfinite([low, high]).all() and 1e-60 < high - low < 1e60 and abs(low + high) < 1e60):
+        raise ParameterError("a range runs from a number to a larger one (1e-60 to 1e60)", shown(bound), cure)
     return low, high
 
 

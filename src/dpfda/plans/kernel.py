@@ -19,7 +19,7 @@ from ..losses import Hinge, Huber, Logistic, Loss
 from ..methods import FRL, KNorm, Method
 from ..methods.base import check_positive, one_of
 from ..plan import Plan
-from ..problems.risk import RiskProblem
+from ..problems.risk import MOST_TIMES, RiskProblem
 from ..protocol import INVALID, NEIGHBORS, as_epsilon
 from .checks import as_box, as_names, as_range, number_of_records, whole
 from .groups import GroupPlan
@@ -231,7 +231,9 @@ class KernelPlan(Plan):
             release=f"{self.query} function of {len(self.domain)} input{'s' if len(self.domain) > 1 else ''}",
             record="record",
             target="fitted function",
-            assumption=text + " The guarantee holds whatever the data is; only accuracy depends on these ranges.",
+            assumption=text
+            + " The guarantee holds whatever the data is; only accuracy depends on these ranges."
+            + (f" Data of more than {MOST_TIMES} times the public guess of n is refused." if self.problem.adds else ""),
             unusable="counts, and has no say in the fit",
             rows=tuple(rows),
             size=size * float(np.sqrt(volume)),

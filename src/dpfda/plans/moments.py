@@ -116,13 +116,13 @@ class MomentPlan(Plan):
 
     def release(self, records: Any, ledger: Any = None, *, query: str | None = None, **reading: Any) -> Any:
         """As for any plan; an array in memory is encoded once for all passes."""
-        if not (isinstance(records, np.ndarray) and records.ndim == 2 and records.dtype.kind == "f"):
+        if not (type(records) is np.ndarray and records.ndim == 2 and records.dtype.kind == "f"):
             return super().release(records, ledger, query=query, **reading)
         book = exits.open_ledger(ledger)
         exits.check_budget(book, self)
         if records.shape[1] != self.problem.width or not len(records):
             data.summarize(self.problem, records)  # says what is wrong
-        coded = self.problem.code(records)
+        coded = self.problem.code(np.asarray(records, dtype=float))
         again = lambda problem: data.summarize(replace(problem, coded=True), coded)  # noqa: E731
         return exits.execute(self, again(self.problem), book, query or self.query, again)
 

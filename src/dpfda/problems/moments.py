@@ -246,7 +246,8 @@ class ResidualProblem(PairProblem):
     def _prediction(self) -> tuple[np.ndarray, float]:
         """The rough coefficients as integers, and the value of one step of a prediction."""
         rough = self.rough[:, : self.components]
-        top = float(np.sqrt((rough**2).sum(axis=0)).max()) + 1e-300
+        largest = float(np.abs(rough).max()) + 1e-300
+        top = largest * float(np.sqrt(((rough / largest) ** 2).sum(axis=0)).max()) + 1e-300
         step = float(2.0 ** (np.ceil(np.log2(top)) - PREDICTION_BITS))
         return np.rint(rough / step), step * self.design.unit
 
