@@ -110,7 +110,7 @@ def pictures() -> None:
 
 def _models(sample: dp.datasets.Sample) -> None:
     """A covariance, coefficient functions, and what a classifier and a regression have learnt."""
-    covariance = dp.covariance(sample.curves, epsilon=1.0, bound=dp.L2Ball(5.0, center=0.5), grid=sample.grid)
+    covariance = dp.covariance(sample.curves, epsilon=1.0, bound=dp.L2Ball(3.0, center=0.5), grid=sample.grid)
     (DOCS / "images" / "covariance.png").write_bytes(plots.png(covariance.plot()))
     (DOCS / "images" / "components.png").write_bytes(plots.png(covariance.plot_eigenfunctions(3)))
     covariates, curves, grid = dp.datasets.homes(20_000, np.random.default_rng(2024))

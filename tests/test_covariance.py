@@ -84,12 +84,23 @@ def test_components_and_explained_variance(release, data):
     # The noise is half a percent of the leading variance; ten degrees would be many standard deviations.
     assert all(abs(GRID.inner(a, b)) > np.cos(np.radians(10)) for a, b in zip(found, leading))
     assert np.allclose(release.explained_variance(2), true[0][::-1][:2], rtol=0.2)
-    ratio = release.explained_variance_ratio(3)
+    ratio = release.explained_variance_ratio(2)
     assert (np.diff(ratio) <= 0).all()
     assert ratio.sum() <= 1 + 1e-12
     assert np.allclose(release.eigenfunctions(2, T), found, atol=1e-6)
-    with pytest.raises(dp.ParameterError, match="components"):
-        release.eigenfunctions(0)
+    for wrong in (0, 1.5, release.rank + 1):
+        with pytest.raises(dp.ParameterError, match="components|directions"):
+            release.eigenfunctions(wrong)
+
+
+def test_a_surface_that_noise_hides_has_no_components(data):
+    hidden = dp.covariance(np.full((100, 30), 0.5), epsilon=0.01, bound=dp.L2Ball(50.0), grid=GRID).unprocessed()
+    nothing = replace(hidden, coefficients=0 * hidden.coefficients)
+    assert nothing.rank == 0
+    with pytest.raises(dp.ParameterError, match="0 directions"):
+        nothing.eigenfunctions(1)
+    assert "noise hides" in nothing.plot_eigenfunctions(3).get_title(loc="left")
+    assert not nothing.correlation().any()
 
 
 def test_correlations(release):

@@ -109,6 +109,16 @@ class Plan(Sealed, ABC):
         """Whether the kernel matters to the release."""
         return True
 
+    @property
+    def kernel_words(self) -> str:
+        """The kernel as statements spell it."""
+        return repr(self.kernel)  # type: ignore[attr-defined]
+
+    @property
+    def numbers_words(self) -> str:
+        """How many numbers leave."""
+        return f"{sum(part.where.size for part in self.stage.parts)} of {self.problem.size}"
+
     def polished(self, release: Any) -> Any:
         """What is done after the noise by default: post-processing, free of privacy cost."""
         return release

@@ -172,7 +172,8 @@ def overlay(grid: Grid, curves: Mapping[str, np.ndarray], ax: Any = None, title:
     ax.set_xlim(*grid.span)
     ax.set_title(title, loc="left", fontsize=11)
     ax.spines[["top", "right"]].set_visible(False)
-    ax.legend(frameon=False, fontsize=8, ncols=1 + len(curves) // 10)
+    if curves:
+        ax.legend(frameon=False, fontsize=8, ncols=1 + len(curves) // 10)
     return ax
 
 

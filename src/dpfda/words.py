@@ -79,9 +79,9 @@ def facts(plan: Any) -> list[tuple[str, str]]:
         *rows,
         ("neighbours", plan.neighbors),
         *words.rows,
-        ("kernel", repr(plan.kernel) if plan.uses_kernel else "not used by this method"),
+        ("kernel", plan.kernel_words if plan.uses_kernel else "not used by this method"),
         ("method", f"{plan.chosen!r}"),
-        ("numbers released", f"{sum(part.where.size for part in plan.stage.parts)} of {plan.problem.size}"),
+        ("numbers released", plan.numbers_words),
         ("expected error", f"{number(plan.expected_error)} (noise only, as drawn, squared L2)"),
         ("expected risk", f"{number(plan.expected_risk)} ({plan.risk_words})"),
         ("root of the risk", f"{math.sqrt(plan.expected_risk) / words.size:.2%} of {words.size_name}"),
@@ -191,7 +191,7 @@ def statement(release: Any) -> str:
         else ""
     )
     draw = " and ".join(dict.fromkeys(part.law.words for part in plan.stage.parts))
-    kernel = f" with {plan.kernel!r}" if plan.uses_kernel else ""
+    kernel = f" with {plan.kernel_words}" if plan.uses_kernel else ""
     how = (
         f"Method {plan.chosen!r}{kernel}: {draw}, drawn from the operating system's generator on "
         f"exact integer totals.{after}"
@@ -218,7 +218,8 @@ def group_statement(groups: Any) -> str:
         for name, release in groups.items()
     ]
     head, *rest = statement(first).split("\n\n")
-    heading = f"{head.partition(' released ')[0]} per group, released {first.created} (plan {groups.plan.digest[:12]})."
+    what, made_by = head.partition(" released ")[0], f"(plan {groups.plan.digest[:12]})"
+    heading = f"{what} per {groups.plan.member}, released {first.created} {made_by}."
     open_to_all = limits(first.plan, size="")
     guaranteed = protection(first.plan, groups.plan.epsilon)
     return "\n\n".join([heading, guaranteed, groups.plan.composition, rest[1], "\n".join(made), open_to_all, rest[-1]])

@@ -77,8 +77,9 @@ def covariance_command(
             release = api.covariance(curves, n=n, ledger=book, progress=progress, **reading, **options)
         written = write(release)
     if as_json:
-        explained = release.explained_variance(SHOWN).tolist()
-        shares = release.explained_variance_ratio(SHOWN).tolist()
+        count = min(SHOWN, release.rank)
+        explained = release.explained_variance(count).tolist() if count else []
+        shares = release.explained_variance_ratio(count).tolist() if count else []
         figures = {"explained_variance": explained, "explained_variance_ratio": shares}
         out.print_json(data={**shown_release(release), **figures, "written": written})
     elif not quiet:

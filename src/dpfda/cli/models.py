@@ -11,10 +11,11 @@ import typer
 from .. import files, readers
 from .. import release as exits
 from ..api import check_guess
-from ..errors import FileError, ParameterError, RecordError, shown
+from ..errors import FileError, ParameterError, RecordError
 from ..estimators import KernelClassifier, KernelRegressor, predictions
 from ..labels import Coder, as_groups
 from ..ledger import Ledger
+from ..methods.base import one_of
 from ..plans import RegressionPlan
 from ..release.base import plain_cell
 from . import options as opt
@@ -23,7 +24,10 @@ from .console import guarded, out, progress_bar
 from .releasing import check_options, split
 from .releasing import shown as shown_model
 
-Inputs = Annotated[str | None, typer.Option(help="Columns of the inputs, separated by commas, in the model's order.")]
+Inputs = Annotated[
+    str | None,
+    typer.Option(help="Columns of the inputs, separated by commas. Default: all others; to predict, the model's."),
+]
 
 
 @guarded
@@ -133,8 +137,11 @@ def fit_command(
     outputs = _outputs(output, csv, plot, statement, as_json)
     check_options(context, (), None, ledger, study)
     check_guess(n, neighbors)
+    one_of("loss", loss, ("squared", "huber", "logistic", "hinge"))
     if not target:
         raise ParameterError("a model needs a target", "none", "Pass --target COLUMN.")
+    if not domain:
+        raise ParameterError("a model needs a public box", "none", "Pass --domain low:high, once per input or once.")
     facts: dict[str, Any] = {
         "epsilon": epsilon, "kernel": parsing.parse_kernel(kernel) if kernel else None,
         "components": components, "psi": psi, "neighbors": neighbors, "invalid": invalid, "n": n,
@@ -172,8 +179,11 @@ def predict_command(
     Example: dpfda predict model.json people.csv --inputs age,weight --out predictions.csv
     """
     release = exits.load(model)
-    table = _table(readers.Source(records, split_names(inputs), header))
-    width = _width_of(release)
+    width, known = _inputs_of(release)
+    names = split_names(inputs) or known
+    if known and names and set(names) == set(known):
+        names = known  # whatever their order on the command line
+    table = _table(readers.Source(records, names, header))
     if table.shape[1] != width:
         raise RecordError(
             f"The model has {width} inputs and the file {table.shape[1]}", cure="Choose them with --inputs."
@@ -252,10 +262,10 @@ def _labelled(
     return np.concatenate([batch for batch, _ in batches]), known[places], list(coder.names)
 
 
-def _width_of(release: Any) -> int:
+def _inputs_of(release: Any) -> tuple[int, list[str] | None]:
+    """How many inputs a model has, and their names where it knows them."""
     plan = release.plan.plans[0] if isinstance(release, exits.GroupRelease) else release.plan
-    if hasattr(plan, "covariates"):
-        return int(plan.covariates)
-    if hasattr(plan, "box"):
-        return int(plan.box.dimension)
-    raise ParameterError("predictions need a model", shown(type(plan).__name__), "Make one with dpfda fit or regress.")
+    if not hasattr(plan, "covariates") and not hasattr(plan, "box"):
+        raise ParameterError("predictions need a model", type(plan).__name__, "Make one with dpfda fit or regress.")
+    count = plan.covariates if hasattr(plan, "covariates") else plan.box.dimension
+    return int(count), None if plan.names is None else list(plan.names)

@@ -17,7 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from .. import release as exits
 from ..api import check_guess
-from ..errors import ParameterError, RecordError
+from ..errors import ParameterError, RecordError, shown
 from ..ledger import Ledger
 from . import arrays
 
@@ -48,10 +48,16 @@ class PrivateEstimator(BaseEstimator):
 
     def _checked(self, X: Any, y: Any, width: int = 1, **options: Any) -> tuple[np.ndarray, np.ndarray]:
         """Inputs and responses as arrays; with ``invalid="center"`` whatever is no number is missing, alone."""
-        check_guess(self.n, self.neighbors)
+        self._forget()
         if self.invalid == "center":
             return arrays.lenient(self, X, y, width)
         return arrays.strict(self, X, y, **options)
+
+    def _forget(self) -> None:
+        """A fit that fails leaves no model of an earlier one behind."""
+        check_guess(self.n, self.neighbors)
+        for name in ("release_", "plan_", "classes_"):
+            self.__dict__.pop(name, None)
 
     def _inputs(self, X: Any) -> np.ndarray:
         """Inputs to predict from: of the same width as those that were fitted."""
@@ -67,9 +73,12 @@ class PrivateEstimator(BaseEstimator):
             names = list(domain)
         return None if names is None else tuple(map(str, names))
 
+    def _domain(self, X: np.ndarray) -> Any:
+        return domain_for(self.domain, X.shape[1], getattr(self, "feature_names_in_", None))  # type: ignore[attr-defined]
+
     def _count(self, X: np.ndarray) -> int:
-        """The number of records where it is public, else the public guess."""
-        return len(X) if self.neighbors == "replace" or self.n is None else self.n
+        """The number of records, or what was given for it: where it is public the plan compares the two."""
+        return len(X) if self.n is None else self.n
 
     def _book(self) -> Ledger | None:
         return exits.open_ledger(self.ledger)
@@ -90,12 +99,12 @@ class PrivateEstimator(BaseEstimator):
         return self
 
 
-def domain_for(domain: Any, width: int) -> Any:
-    """One range per input: those that were given (by name, in the order of the inputs), or the single one for all."""
+def domain_for(domain: Any, width: int, names: Any = None) -> Any:
+    """One range per input: those that were given (by the inputs' names, if known), or the single one for all."""
     if domain is None:
         return None
     if isinstance(domain, Mapping):
-        domain = list(domain.values())
+        domain = _by_name(domain, names)
     try:
         ranges = list(domain)
         if len(ranges) == 2 and not any(hasattr(x, "__len__") for x in ranges):
@@ -111,6 +120,16 @@ def domain_for(domain: Any, width: int) -> Any:
     return ranges
 
 
+def _by_name(domain: Mapping[str, Any], names: Any) -> list[Any]:
+    """Ranges in the order of the inputs; names that do not match are refused."""
+    if names is None:
+        return list(domain.values())
+    wrong = sorted(set(map(str, domain)) ^ set(map(str, names)))
+    if wrong:
+        raise ParameterError("domain must name the inputs of the data", shown(wrong[0]), "Check the spelling.")
+    return [domain[name] for name in names]
+
+
 def predictions(release: Any, X: np.ndarray) -> np.ndarray:
     """What a released model predicts for rows of inputs: curves, numbers, or the names of classes.
 
@@ -121,12 +140,17 @@ def predictions(release: Any, X: np.ndarray) -> np.ndarray:
         raise RecordError("Predictions need finite inputs", np.flatnonzero(~np.isfinite(X).all(axis=1)).tolist())
     if isinstance(release, exits.RegressionRelease):
         return release.predict(X)
-    scores = decision(release, X)
-    plan = release.plan if isinstance(release, exits.FunctionRelease) else release.plan.plans[0]
-    if getattr(plan, "classes", None) is None:
-        return scores
-    best = scores.argmax(axis=1) if scores.ndim == 2 else (scores > 0).astype(int)
-    return np.array(plan.classes)[best]
+    if not isinstance(release, exits.FunctionRelease | exits.GroupRelease):
+        raise ParameterError("predictions need a fitted model", type(release).__name__, "Make one with dpfda fit.")
+    plan = release.plan.plans[0] if isinstance(release, exits.GroupRelease) else release.plan
+    if getattr(plan, "classes", None) is not None:
+        return np.array(plan.classes)[chosen_class(decision(release, X))]
+    return np.clip(decision(release, X), *plan.bound)
+
+
+def chosen_class(scores: np.ndarray) -> np.ndarray:
+    """The place of the class that decision values speak for."""
+    return (scores > 0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)
 
 
 def decision(release: Any, X: np.ndarray) -> np.ndarray:

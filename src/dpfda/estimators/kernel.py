@@ -12,9 +12,9 @@ from scipy.special import expit
 from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted
 
 from .. import plots, words
-from ..api import check_guess
 from ..errors import ParameterError, RecordError, shown
 from ..labels import Coder, label_text
 from ..ledger import Ledger
@@ -22,7 +22,7 @@ from ..methods.base import one_of
 from ..plans import ClassPlan, KernelPlan, SmootherPlan
 from ..protocol import as_epsilon
 from . import arrays
-from .base import PrivateEstimator, decision, domain_for
+from .base import PrivateEstimator, chosen_class, decision, predictions
 
 
 class KernelRegressor(RegressorMixin, PrivateEstimator):
@@ -30,9 +30,10 @@ class KernelRegressor(RegressorMixin, PrivateEstimator):
 
     `epsilon`, `domain` (one public range per input, by name if you like, or a single one for all) and `bound` (the
     public range of responses) have no default: they are decisions. `loss` "squared" is fitted by released moments
-    and clipped residuals; "huber" by output perturbation, with residuals beyond `threshold` pulling no harder. Up to
-    three inputs the kernel's own functions are used, up to ten random features of it; with more than four or five,
-    expect little. Inputs and responses are clipped to their ranges, when fitting and when predicting.
+    and clipped residuals or, where that promises less error, by output perturbation with clipped residuals (`plan_`
+    tells); "huber" always by the latter, with residuals beyond `threshold` pulling no harder. Up to three inputs the
+    kernel's own functions are used, up to ten random features of it; with more than four or five, expect little.
+    Inputs and responses are clipped to their ranges, when fitting and when predicting.
 
     >>> import numpy as np, dpfda as dp
     >>> x = np.random.default_rng(0).uniform(0, 1, (5000, 1))
@@ -82,25 +83,39 @@ class KernelRegressor(RegressorMixin, PrivateEstimator):
         one_of("loss", self.loss, ("squared", "huber"))
         X, y = self._checked(X, y, y_numeric=True)
         facts: dict[str, Any] = {
-            "n": self._count(X), "epsilon": self.epsilon, "domain": domain_for(self.domain, X.shape[1]),
+            "n": self._count(X), "epsilon": self.epsilon, "domain": self._domain(X),
             "bound": self.bound, "kernel": self.kernel, "components": self.components, "neighbors": self.neighbors,
             "invalid": self.invalid, "names": self._names,
         }  # fmt: skip
         if self.loss == "squared":
             _refuse({"psi": self.psi, "threshold": self.threshold}, "squared")
-            plan: Any = SmootherPlan(passes=self.passes, **facts)
+            plan: Any = self._squared(facts)
         else:
             _refuse({"passes": self.passes}, "huber")
             plan = KernelPlan(criterion="huber", psi=self.psi, threshold=self.threshold, **facts)  # type: ignore[arg-type]
         return self._fitted_with(plan.release(np.column_stack([X, np.asarray(y, dtype=float)]), self._book()))
 
+    def _squared(self, facts: dict[str, Any]) -> Any:
+        """Moments and clipped residuals, or output perturbation with clipped residuals: the smaller expected risk.
+
+        Above three inputs waves overlap so much that a first moment with noise misleads.
+        """
+        if self.passes is not None:
+            return SmootherPlan(passes=self.passes, **facts)
+        pulled = KernelPlan(criterion="huber", **facts)
+        if len(facts["domain"] or ()) > 3:
+            return pulled
+        moments = SmootherPlan(**facts)
+        return moments if moments.expected_risk <= pulled.risk_at_a_point else pulled
+
     def predict(self, X: Any) -> np.ndarray:
         """The function at rows of inputs, clipped to the box; its values are clipped to the range of responses."""
         inputs = self._inputs(X)
-        return np.clip(decision(self.release_, inputs), *self.plan_.bound)
+        return predictions(self.release_, inputs)
 
     def plot(self, ax: Any = None, **options: Any) -> Any:
         """The fitted function: a curve with its noise band, or a heat map over two inputs."""
+        check_is_fitted(self)
         return self.release_.plot(ax, **options)
 
 
@@ -124,7 +139,8 @@ def _distinct(classes: np.ndarray) -> np.ndarray:
 
 
 def _is_logistic(model: KernelClassifier) -> bool:
-    return model.loss == "logistic"
+    plan = getattr(model, "plan_", None)  # what was fitted decides, whatever the parameter says by now
+    return (model.loss if plan is None else getattr(plan, "plans", [plan])[0].criterion) == "logistic"
 
 
 class KernelClassifier(ClassifierMixin, PrivateEstimator):
@@ -180,7 +196,7 @@ class KernelClassifier(ClassifierMixin, PrivateEstimator):
         X, codes, classes = self._labelled(X, y)
         names = tuple(label_text(label) for label in classes)
         facts: dict[str, Any] = {
-            "n": self._count(X), "domain": domain_for(self.domain, X.shape[1]), "criterion": self.loss,
+            "n": self._count(X), "domain": self._domain(X), "criterion": self.loss,
             "kernel": self.kernel, "components": self.components, "psi": self.psi, "classes": names,
             "neighbors": self.neighbors, "invalid": self.invalid, "names": self._names,
         }  # fmt: skip
@@ -201,7 +217,7 @@ class KernelClassifier(ClassifierMixin, PrivateEstimator):
 
         With a list of classes every label is read alone, as text, so that no record changes what another's means.
         """
-        check_guess(self.n, self.neighbors)
+        self._forget()
         if self.classes is None:
             if self.neighbors == "add-remove" or self.invalid == "center":
                 raise ParameterError(
@@ -230,7 +246,7 @@ class KernelClassifier(ClassifierMixin, PrivateEstimator):
     def predict(self, X: Any) -> np.ndarray:
         """The class of each row of inputs."""
         scores = self.decision_function(X)
-        return self.classes_[(scores > 0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)]
+        return self.classes_[chosen_class(scores)]
 
     @available_if(_is_logistic)
     def predict_proba(self, X: Any) -> np.ndarray:
@@ -244,6 +260,7 @@ class KernelClassifier(ClassifierMixin, PrivateEstimator):
 
     def plot(self, ax: Any = None, **options: Any) -> Any:
         """The decision function: a curve, a heat map with its boundary, or the regions of several classes."""
+        check_is_fitted(self)
         release = self.release_
         if len(self.classes_) == 2 or self.n_features_in_ != 2:
             return release.plot(ax, **options)

@@ -9,6 +9,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import MultiOutputMixin, RegressorMixin
+from sklearn.utils.validation import check_is_fitted
 
 from ..bounds import L2Ball
 from ..errors import ParameterError
@@ -126,11 +127,13 @@ class FunctionOnScalarRegression(MultiOutputMixin, RegressorMixin, PrivateEstima
     @property
     def coef_(self) -> CoefficientFunctions:
         """The coefficient functions, one per covariate: ``coef_(t)``, ``coef_.band(0.95)``."""
+        check_is_fitted(self)
         return CoefficientFunctions(self.release_, slice(1, None))
 
     @property
     def intercept_(self) -> CoefficientFunctions:
         """The intercept: ``intercept_(t)``, ``intercept_.band(0.95)``."""
+        check_is_fitted(self)
         return CoefficientFunctions(self.release_, 0)
 
     def predict(self, X: Any) -> np.ndarray:
@@ -141,4 +144,5 @@ class FunctionOnScalarRegression(MultiOutputMixin, RegressorMixin, PrivateEstima
 
     def plot(self, level: float = 0.95) -> Any:
         """All coefficient functions with their noise bands."""
+        check_is_fitted(self)
         return self.release_.plot(level=level)

@@ -55,9 +55,13 @@ def as_names(names: Any, count: int) -> tuple[str, ...] | None:
     return found
 
 
-def as_range(bound: Any) -> tuple[float, float]:
-    """The public range of responses: a pair, or a number for minus to plus."""
+def as_range(bound: Any, name: str = "bound") -> tuple[float, float]:
+    """A public range: a pair, or (for responses) a number for minus to plus."""
     cure = "Pass bound=(low, high), or a number B for (-B, B): it is never read from the data."
+    if name != "bound":
+        cure = f"Pass {name}=[(low, high), ...]: it is never read from the data."
+        if isinstance(bound, int | float | np.number):
+            raise ParameterError("a range is a pair of numbers", shown(bound), cure)
     if bound is None:
         raise ParameterError("a regression needs a public range of responses", "none", cure)
     pair = (-bound, bound) if isinstance(bound, int | float | np.number) else bound

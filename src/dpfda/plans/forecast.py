@@ -15,8 +15,8 @@ from ..problems.moments import MomentProblem
 
 #: Squared size of the signal as a share of the squared bound, and size of a residual as a share of the bound.
 SIGNAL, RESIDUAL = 0.05, 0.25
-#: Share of a rough error that two corrections leave, clipping and all.
-LEFT = 0.01
+#: Share of a squared error that clipping makes one correction leave.
+LEFT = 0.05
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,8 +84,10 @@ class Forecast:
         """Signal in functions that are left out."""
         return self.signal * max(0.0, 1 - float(self.smoothness[:count].sum()))
 
-    def refined(self, count: int, share: float, rough: float) -> float:
+    def refined(self, count: int, share: float, rough: float, first: float) -> float:
         """Error of the last stage after a `rough` one: noise for residuals of that size, and what is left of it.
+
+        Two corrections with a first moment on which a share `first` was spent leave what it is too vague for.
 
         Noise is ball noise, or matched Laplace noise if that has less energy.
         """
@@ -95,14 +97,19 @@ class Forecast:
         s, q = self.shape[:count], self.problem.design.size
         energy = min((q * count + 1) * float(s @ s), 2 * q * float(s.sum()) ** 2) * far**2
         gain, taken = self._filtered(far * float(np.sqrt(q * count + 1)) / self.coefficient)
-        return energy * gain + taken + self.missed(count) + LEFT * rough
+        return energy * gain + taken + self.missed(count) + rough * (LEFT + self._vagueness(first)) ** 2
 
     def components(self, first: float, second: float) -> int:
         counts = range(1, self.smoothness.size + 1)
         return min(counts, key=lambda count: self.rough(count, first, second))
 
-    def refined_components(self, share: float, rough: float) -> int:
-        return min(range(1, self.smoothness.size + 1), key=lambda count: self.refined(count, share, rough))
+    def _vagueness(self, share: float) -> float:
+        numbers = self.problem.design.gram.size
+        entry = np.sqrt(numbers + 1) * self.problem.reach_first.radius(np.ones(numbers)) / (share * self.epsilon)
+        return self.problem.design.gram.vagueness(float(entry), self.energies)
+
+    def refined_components(self, share: float, rough: float, first: float) -> int:
+        return min(range(1, self.smoothness.size + 1), key=lambda count: self.refined(count, share, rough, first))
 
     def split(self, share: float) -> float:
         """The first moment's share of `share` that makes the rough error least, in whole twentieths."""

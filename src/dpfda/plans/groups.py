@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from .. import codec, words
 from .. import release as exits
@@ -33,6 +33,8 @@ class GroupPlan(Sealed):
     Fraction(1, 1)
     """
 
+    #: What one of them is called.
+    member: ClassVar[str] = "group"
     groups: tuple[str, ...]
     plans: tuple[Plan, ...]
 
@@ -103,7 +105,8 @@ class GroupPlan(Sealed):
         return exits.GroupRelease(plan=self, releases=released)
 
     def __repr__(self) -> str:
-        rows = [f"GroupPlan {self.digest[:12]}: {len(self.groups)} groups, {words.cost(self)} together"]
+        members = f"{self.member}{'es' if self.member.endswith('s') else 's'}"
+        rows = [f"{type(self).__name__} {self.digest[:12]}: {len(self.groups)} {members}, {words.cost(self)} together"]
         for name, plan in zip(self.groups, self.plans, strict=True):
             count = f"n {'about ' if plan.problem.adds else ''}{plan.n:,}"
             rows.append(f"  {name}: {count}, {plan.chosen!r}, expected risk {words.number(plan.expected_risk)}")

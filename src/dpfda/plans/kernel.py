@@ -12,7 +12,7 @@ import numpy as np
 from .. import release as exits
 from .. import words
 from ..errors import ParameterError, shown
-from ..inputs import FeatureMap, InputBox, kernel_basis
+from ..inputs import LENGTH, LENGTH_ABOVE, FeatureMap, InputBox, kernel_basis
 from ..kernels import Gaussian, Stationary
 from ..labels import as_groups
 from ..losses import Hinge, Huber, Logistic, Loss
@@ -41,6 +41,8 @@ ROUGH = (0.1, 0.9)
 LEVELS = 256
 #: Responses beyond this share of their range pull no harder.
 THRESHOLD = 0.1
+#: A penalty this many times the curvature leaves little but the direction of the first step; more makes it smaller.
+MOST_PENALTY = 0.3
 #: Penalties below this share of the loss's largest curvature would take the certain solver too long, and thresholds
 #: below this share of the range would drown in the rounding of predictions.
 LEAST_PENALTY, LEAST_THRESHOLD = 1e-7, 0.01
@@ -139,11 +141,17 @@ class KernelPlan(Plan):
         for count in counts:
             features = FeatureMap(self.box, self.kernel, count)
             least = self._least_penalty(features) * (1 + 1e-9)
-            penalties = np.geomspace(least, 10.0 + least, 161) if self.psi is None else np.array([self.psi])
+            most = MOST_PENALTY * CURVATURE[self.criterion] * features.kappa**2
+            penalties = np.geomspace(least, most, 161) if self.psi is None else np.array([self.psi])
             risks = self._risks(features, penalties)
             best = int(np.argmin(risks))
             found.append((float(risks[best]), count, float(penalties[best])))
         return min(found)[1:]
+
+    @property
+    def risk_at_a_point(self) -> float:
+        """Expected squared error at a typical point, noise and bias, under the public guesses."""
+        return float(self._risks(self.features, np.array([self.psi]))[0])
 
     def _least_penalty(self, features: FeatureMap) -> float:
         return LEAST_PENALTY * self.loss_function.curvature * features.kappa**2
@@ -206,17 +214,20 @@ class KernelPlan(Plan):
         )  # fmt: skip
 
     @property
+    def kernel_words(self) -> str:
+        return kernel_words(self.kernel, self.box)
+
+    @property
     def released(self) -> type[FunctionRelease]:
         return exits.FunctionRelease
 
     @property
     def vocabulary(self) -> words.Vocabulary:
         sides = " x ".join(f"[{low:g}, {high:g}]" for low, high in self.domain)
-        rows = [("inputs", f"clipped to {sides}"), ("loss", repr(self.loss_function))]
+        rows = [("inputs", f"clipped to {sides}"), ("loss", self.criterion)]
         text = f"Inputs are clipped to the public box {sides} and snapped to its cells. "
         if self.bound is None:
-            what = f"{self.classes[self.positive]!r} against the rest"  # type: ignore[index]
-            rows.append(("classes", f"{', '.join(self.classes)}; here {what}"))  # type: ignore[arg-type]
+            rows.append(("classes", f"{', '.join(self.classes)}; positive: {self.classes[self.positive]}"))  # type: ignore[arg-type,index]
             text += f"Which classes there are is public: {', '.join(self.classes)}."  # type: ignore[arg-type]
             size, name = 1.0, "a margin of one over the box"
         else:
@@ -251,6 +262,14 @@ def as_stationary(kernel: Any) -> Stationary:
     return kernel
 
 
+def kernel_words(kernel: Stationary, box: InputBox) -> str:
+    """The kernel with the length scale that was left open filled in."""
+    if kernel.length_scale is not None:
+        return repr(kernel)
+    share = f"{LENGTH:g}" if box.dimension <= 3 else f"{LENGTH_ABOVE * box.dimension**0.5:.2g}"
+    return f"{type(kernel).__name__}, length scale {share} of each side"
+
+
 def candidates(box: InputBox, kernel: Stationary) -> list[int]:
     """Numbers of functions to choose from; waves have equal weight, and their number is fixed."""
     if box.dimension > 3:
@@ -270,6 +289,8 @@ class ClassPlan(GroupPlan):
     >>> plan.epsilon
     Fraction(1, 1)
     """
+
+    member: ClassVar[str] = "class"
 
     @property
     def epsilon(self) -> Fraction:

@@ -24,7 +24,7 @@ from ..errors import ParameterError, shown
 from ..noise import Ball, Laplace
 from ..plan import Plan
 from ..problems.design import Design, Response
-from ..problems.moments import MomentProblem, ResidualProblem, SizeProblem
+from ..problems.moments import RADII, MomentProblem, ResidualProblem, SizeProblem
 from ..protocol import Law, Part, Reach, Stage
 from .forecast import Forecast
 
@@ -107,12 +107,16 @@ class MomentPlan(Plan):
         if passes == 1:
             return Moments(count, 0, split, 1)
         rough = self.forecast.rough(count, share * split, share * (1 - split))
-        return Moments(count, self.forecast.refined_components(float(LAST), rough), split, 4)
+        return Moments(count, self.forecast.refined_components(float(LAST), rough, share * split), split, 4)
 
     def _risk(self, settled: Moments) -> float:
         share = float(FIRST) if settled.passes == 4 else 1.0
         rough = self.forecast.rough(settled.components, share * settled.split, share * (1 - settled.split))
-        return rough if settled.passes == 1 else self.forecast.refined(settled.refined, float(LAST), rough)
+        return (
+            rough
+            if settled.passes == 1
+            else self.forecast.refined(settled.refined, float(LAST), rough, share * settled.split)
+        )
 
     def release(self, records: Any, ledger: Any = None, *, query: str | None = None, **reading: Any) -> Any:
         """As for any plan; an array in memory is encoded once for all passes."""
@@ -140,6 +144,13 @@ class MomentPlan(Plan):
         return self._risk(self.chosen)
 
     @property
+    def numbers_words(self) -> str:
+        first = sum(part.where.size for part in self.stage.parts)
+        if self.chosen.passes == 1:
+            return str(first)
+        return f"{first}, then {RADII} counts of sizes, then twice {self.design.size * self.chosen.refined}"
+
+    @property
     def delta(self) -> Fraction:
         return Fraction(0)
 
@@ -156,15 +167,17 @@ class MomentPlan(Plan):
     def stage(self) -> Stage:
         problem, (first, second) = self.problem, self._shares
         upper = np.arange(problem.public, problem.first_size)
+        if not upper.size:  # nothing of the first moment is private: all of the budget goes to the second
+            first, second = Fraction(0), first + second
         places = np.arange(problem.size - problem.first_size).reshape(self.design.size, -1)
         lower = places[:, : self.chosen.components].ravel()
         extent = problem.extent
-        laws = (
-            Ball.calibrated(first, problem.reach_first.restricted(upper), extent[upper]),
-            Ball.calibrated(second, problem.reach_second.restricted(lower), extent[problem.first_size + lower]),
-        )
-        wheres = (upper, problem.first_size + lower)
-        return Stage(problem, tuple(Part(w, np.ones(w.size), law) for w, law in zip(wheres, laws, strict=True)))
+        blocks = []
+        if upper.size:
+            blocks.append((upper, Ball.calibrated(first, problem.reach_first.restricted(upper), extent[upper])))
+        where = problem.first_size + lower
+        blocks.append((where, Ball.calibrated(second, problem.reach_second.restricted(lower), extent[where])))
+        return Stage(problem, tuple(Part(where, np.ones(where.size), law) for where, law in blocks))
 
     def next(self, drawn: Sequence[np.ndarray]) -> Stage | None:
         if len(drawn) == self.chosen.passes:
@@ -228,7 +241,7 @@ class MomentPlan(Plan):
 
     def _noises(self, drawn: Sequence[np.ndarray]) -> list[float]:
         """Standard deviation of noise on the leading entries of the second moment, stage by stage."""
-        found = [float(np.sqrt(self.stage.parts[1].law.variance[0]))]
+        found = [float(np.sqrt(self.stage.parts[-1].law.variance[0]))]
         for done in range(2, len(drawn)):
             stage = self.next(drawn[:done])
             assert stage is not None

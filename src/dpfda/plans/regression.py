@@ -153,7 +153,10 @@ def as_covariate_bound(bound: Any, count: int) -> float | tuple[tuple[float, flo
             raise ParameterError("the norm of covariates must be positive and finite", shown(bound), cure)
         return float(bound)
     try:
-        ranges = tuple(as_range(pair) for pair in bound)
+        given = list(bound)
+        if len(given) == 2 and not any(hasattr(x, "__len__") for x in given):
+            given = [tuple(given)] * count  # one range for all, as for the domain of a model
+        ranges = tuple(as_range(pair, "covariate_bound") for pair in given)
     except TypeError:
         raise ParameterError("covariates need a norm or ranges", shown(bound), cure) from None
     if len(ranges) != count:

@@ -18,7 +18,7 @@ from ..methods.base import one_of
 from ..problems.design import Features, NumberResponse
 from ..protocol import INVALID, NEIGHBORS, as_epsilon
 from .checks import as_box, as_names, as_range, number_of_records, whole
-from .kernel import ROUGH, as_stationary, candidates
+from .kernel import ROUGH, as_stationary, candidates, kernel_words
 from .moments import MomentPlan, stage_words
 
 if TYPE_CHECKING:
@@ -82,10 +82,23 @@ class SmootherPlan(MomentPlan):
         for count in candidates(self.box, self.kernel):
             self._forget()
             object.__setattr__(self, "components", count)
-            missed = self.forecast.signal * max(0.0, 1 - float(self.features.expected(ROUGH[0])[:count].sum()))
-            risks[count] = self.expected_risk + missed
+            risks[count] = self.expected_risk
         self._forget()
         return min(risks, key=lambda count: risks[count])
+
+    @cached_property
+    def expected_risk(self) -> float:
+        """Noise, and the signal in functions that are left out, under public guesses."""
+        left_out = max(0.0, 1 - float(self.features.expected(ROUGH[0])[: self.components].sum()))
+        return self._risk(self.chosen) + self.forecast.signal * left_out
+
+    @property
+    def expected_error(self) -> float:
+        return self._risk(self.chosen)
+
+    @property
+    def kernel_words(self) -> str:
+        return kernel_words(self.kernel, self.box)
 
     def _forget(self) -> None:
         """Drop what was computed for another number of components."""
@@ -102,7 +115,7 @@ class SmootherPlan(MomentPlan):
 
     @cached_property
     def design(self) -> Features:
-        return Features(self.features)
+        return Features(self.features, 0.1 * self.n * float(self.epsilon))
 
     @cached_property
     def response(self) -> NumberResponse:
@@ -145,7 +158,7 @@ class SmootherPlan(MomentPlan):
             unusable="counts as the public middle",
             rows=(
                 ("inputs", f"clipped to {sides}"),
-                ("loss", "squared, by released moments"),
+                ("loss", f"squared, by released moments of {self.components} functions"),
                 ("responses", clipped),
                 ("passes", str(self.chosen.passes)),
             ),

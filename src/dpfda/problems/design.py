@@ -167,14 +167,15 @@ class Covariates(Design):
 
 @dataclass(frozen=True, eq=False)
 class Features(Design):
-    """Functions of inputs in a public box."""
+    """Functions of inputs in a public box; `budget` is about how many records, times epsilon, tell their density."""
 
     map: FeatureMap
+    budget: float
     chunk: ClassVar[int] = 1 << 19  # each chunk passes over the whole table of cells once
 
     @property
     def facts(self) -> list[object]:
-        return ["features", codec.plain(self.map)]
+        return ["features", codec.plain(self.map), self.gram.size]
 
     @property
     def columns(self) -> int:
@@ -219,7 +220,7 @@ class Features(Design):
     @cached_property
     def gram(self) -> Gram:
         if self.map.box.dimension <= 3:
-            return DensityGram(self.map)
+            return DensityGram.suited(self.map, self.budget)
         constant = np.rint(float(self.map.at_cells(np.zeros((1, self.columns), dtype=np.int64))[0, 0]) / self.unit)
         return HalfGram(self.size, self.unit, self.radius, float(constant) * self.unit)
 

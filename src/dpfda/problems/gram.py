@@ -19,8 +19,8 @@ from ..reach import EuclideanReach
 from ..symmetric import ROOT2
 from ..tensor import CosineProductBasis, by_frequency
 
-#: Cosines that describe the density of inputs, by dimension, and bits of their values.
-WAVES = {1: 12, 2: 40, 3: 60}
+#: Numbers of cosines among which the density of inputs is described, by dimension, and bits of their values.
+WAVES = {1: (1, 3, 6, 12), 2: (1, 4, 9, 20, 40), 3: (1, 8, 20, 60)}
 DENSITY_BITS = 24
 #: The density of inputs is taken to be at least this share of the uniform one: a fit goes nowhere without data.
 LEAST = 0.1
@@ -79,6 +79,13 @@ class Gram(ABC):
         """The first number, which is the same for all data where the number of records is public."""
 
     @abstractmethod
+    def vagueness(self, noise: float, energies: np.ndarray) -> float:
+        """Squared share of an error that one correction leaves, with noise of this standard deviation on the numbers.
+
+        `energies` is the diagonal that the matrix is guessed to have.
+        """
+
+    @abstractmethod
     def doubt(self, noise: float) -> float:
         """Size of the error in the matrix that noise of this standard deviation on the numbers makes."""
 
@@ -134,6 +141,9 @@ class HalfGram(Gram):
     def first(self) -> float:
         return self.constant**2
 
+    def vagueness(self, noise: float, energies: np.ndarray) -> float:
+        return min(1.0, self.count * (noise / float(energies.min())) ** 2)
+
     def doubt(self, noise: float) -> float:
         return noise * float(np.sqrt(self.count))
 
@@ -159,11 +169,22 @@ class DensityGram(Gram):
     """Cosine coefficients of the density of inputs, which the design's functions are integrated against."""
 
     map: FeatureMap
+    count: int
+
+    @classmethod
+    def suited(cls, map: FeatureMap, budget: float) -> DensityGram:
+        """As many cosines as can be told from noise: the density is then known to a third of its level at a point.
+
+        `budget` is the number of records times the share of epsilon that goes into them.
+        """
+        found = [cls(map, count) for count in WAVES[map.box.dimension]]
+        quiet = [g for g in found if g.count == 1 or g.count * (g.count + 1) * (g.spread / budget) ** 2 < 0.1]
+        return quiet[-1]
 
     @cached_property
     def basis(self) -> CosineProductBasis:
         grid = self.map.box.grid
-        index = by_frequency(grid.shape, WAVES[self.map.box.dimension])
+        index = by_frequency(grid.shape, self.count)
         return CosineProductBasis(grid, np.ones(len(index)), index)
 
     @cached_property
@@ -201,6 +222,10 @@ class DensityGram(Gram):
     @property
     def first(self) -> float:
         return 1.0
+
+    def vagueness(self, noise: float, energies: np.ndarray) -> float:
+        """Where the density is wrong by a share, so is the correction; a uniform one may be wrong by a quarter."""
+        return min(1.0, 0.05 + (self.size - 1) * noise**2)
 
     def doubt(self, noise: float) -> float:
         """None of its own: the density is kept away from zero."""

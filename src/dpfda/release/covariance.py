@@ -77,15 +77,25 @@ class CovarianceRelease(Release):
         return self._spectrum[0][: self._components(k)].copy()
 
     def explained_variance_ratio(self, k: int) -> np.ndarray:
-        """The same as shares of the total variance; zero where the release shows none."""
-        total = float(np.maximum(self._spectrum[0], 0.0).sum())
-        return self.explained_variance(k) / total if total > 0 else np.zeros(k)
+        """The same as shares of the total variance."""
+        return self.explained_variance(k) / float(np.maximum(self._spectrum[0], 0.0).sum())
 
     def _components(self, k: int) -> int:
-        most = self.plan.basis.line.size
-        if isinstance(k, bool) or not isinstance(k, int | np.integer) or not 1 <= k <= most:
-            raise ParameterError(f"there are 1 to {most} components", shown(k), "Pass k=3, say.")
+        if isinstance(k, bool) or not isinstance(k, int | np.integer) or k < 1:
+            raise ParameterError("components are counted from 1", shown(k), "Pass k=3, say.")
+        if k > self.rank:
+            raise ParameterError(
+                f"the release shows {self.rank} directions of variation; the noise hides any others",
+                int(k),
+                "Ask for fewer, or release again with a smaller radius, a better centre or a larger epsilon.",
+            )
         return int(k)
+
+    @property
+    def rank(self) -> int:
+        """How many directions have a variance above zero."""
+        values = self._spectrum[0]
+        return int((values > 1e-9 * max(float(values[0]), 1e-300)).sum())
 
     def correlation(self, points: ArrayLike | None = None) -> np.ndarray:
         """Correlations on the grid, or at points (rows of two coordinates); zero where there is no variance."""
@@ -106,7 +116,10 @@ class CovarianceRelease(Release):
         return plots.surface(self.grid, self.values, ax=ax, title=title, kind=kind, signed=True)
 
     def plot_eigenfunctions(self, k: int = 3, ax: Any = None) -> Any:
-        """The leading principal components as curves, each with its share of the variance."""
+        """The leading principal components (as many of `k` as there are) as curves, with their shares of variance."""
+        k = min(k, self.rank)
+        if not k:
+            return plots.overlay(self.plan.grid, {}, ax, "No principal component: the noise hides all variation")
         shares = self.explained_variance_ratio(k)
         names = [f"component {i + 1}, {share:.1%} of the variance" for i, share in enumerate(shares)]
         lines = dict(zip(names, self.eigenfunctions(k), strict=True))

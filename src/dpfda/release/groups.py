@@ -70,10 +70,11 @@ class GroupRelease(Mapping[str, Any]):
     def plot(self, ax: Any = None) -> Any:
         """All curves on one picture (one dimension), or the surfaces side by side."""
         parts = list(self.releases.values())
-        title = f"{parts[0].title.capitalize()} by group, {words.guarantee(self.plan)}"
+        title = f"{parts[0].title.capitalize()} by {self.plan.member}, {words.guarantee(self.plan)}"
+        sizes = self.plan.member == "group"  # classes have no size of their own here: all functions see all records
         if parts[0].dimension == 1:
             curves = {
-                name if part.plan.problem.adds else f"{name} (n = {part.plan.n:,})": part.values
+                f"{name} (n = {part.plan.n:,})" if sizes and not part.plan.problem.adds else name: part.values
                 for name, part in self.releases.items()
             }
             ax = plots.overlay(parts[0].grid, curves, ax, title)

@@ -101,12 +101,23 @@ class RegressionRelease(Release):
     def title(self) -> str:
         return "regression of curves on covariates"
 
+    @property
+    def names(self) -> list[str]:
+        """The intercept, and the covariates by name or number."""
+        numbered = [f"covariate {i + 1}" for i in range(self.plan.covariates)]
+        return ["intercept", *(self.plan.names or numbered)]
+
+    def __repr__(self) -> str:
+        low, high = self.plan.grid.span
+        return (
+            f"RegressionRelease({', '.join(self.names)} on [{low:g}, {high:g}], epsilon {float(self.plan.epsilon):g}, "
+            f"plan {self.plan.digest[:12]})"
+        )
+
     def plot(self, ax: Any = None, level: float = 0.95, kind: str = "map") -> Any:
         """All coefficient functions with their noise bands, side by side; returns the first axes."""
         title = f"Coefficient functions, {words.guarantee(self.plan)}"
-        numbered = [f"covariate {i + 1}" for i in range(self.plan.covariates)]
-        names = ["intercept", *(self.plan.names or numbered)]
-        return plots.curves(self.plan.grid, self.values, self.band(level), names, title)
+        return plots.curves(self.plan.grid, self.values, self.band(level), self.names, title)
 
     def body(self) -> dict[str, Any]:
         return {**super().body(), "drawn": [d.tolist() for d in self.drawn]}
