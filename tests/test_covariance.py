@@ -89,7 +89,7 @@ def test_components_and_explained_variance(release, data):
     assert ratio.sum() <= 1 + 1e-12
     assert np.allclose(release.eigenfunctions(2, T), found, atol=1e-6)
     for wrong in (0, 1.5, release.rank + 1):
-        with pytest.raises(dp.ParameterError, match="components|directions"):
+        with pytest.raises(dp.ParameterError, match=r"components|directions"):
             release.eigenfunctions(wrong)
 
 
