@@ -93,8 +93,8 @@ class Task:
     private: dict[str, Private]
     goal: tuple[str, Callable[[float, float], float], float]
     best: Callable[[list[float]], float] = min
-    often: int = 1  # times as many runs, where errors vary much from one to the next
     peers: dict[str, Peer] = field(default_factory=dict)
+    often: int = 1  # times as many runs, where errors vary much from one to the next
 
 
 def excess(ours: float, other: float) -> float:

@@ -165,7 +165,7 @@ for room in ("readers", "summaries", "release", "ledger"):
     module = Blocked(f"dpfda.{{room}}")
     sys.modules[f"dpfda.{{room}}"] = module
     package.__dict__[room] = module
-from dpfda.plans import DensityPlan, MeanPlan
+from dpfda.plans import ClassPlan, CovariancePlan, DensityPlan, KernelPlan, MeanPlan, RegressionPlan, SmootherPlan
 from dpfda.bounds import L2Ball, L1Ball, Ellipsoid, Box
 from dpfda.methods import AR, FRL, QR, Bernstein, GaussianProcess, KNorm, Minimax
 for bound in (L2Ball(1.0), L1Ball(1.0), Ellipsoid([1.0, 0.5]), Box([1.0, 0.5])):
@@ -178,6 +178,20 @@ for method in (FRL(), QR(), KNorm(), Minimax(), Bernstein(5), GaussianProcess(0.
         for domain in ([(0, 1)], [(0, 1), (2, 3)]):
             plan = DensityPlan(n=100, epsilon=1, domain=domain, cells=16, method=method, neighbors=neighbors)
             DensityPlan.from_json(plan.to_json()); repr(plan); plan.explain(); plan.band(0.9); plan.expected_risk
+for neighbors in ("replace", "add-remove"):
+    facts = {{"n": 1000, "epsilon": 1, "neighbors": neighbors}}
+    curves = {{"bound": L2Ball(1.0), "grid": 16, **facts}}
+    plans = [CovariancePlan(method=method, **curves) for method in (FRL(), QR(), KNorm(), Minimax(), AR(), None)]
+    plans += [RegressionPlan(covariates=2, covariate_bound=2.0, passes=passes, **curves) for passes in (1, 4, None)]
+    for domain in ([(0, 1)], [(0, 1), (2, 3)], [(0, 1)] * 4):
+        plans.append(SmootherPlan(domain=domain, bound=(0, 1), **facts))
+        plans.append(KernelPlan(domain=domain, bound=(0, 1), criterion="huber", **facts))
+        plans += [KernelPlan(domain=domain, classes=("a", "b"), criterion=c, **facts) for c in ("hinge", "logistic")]
+    for plan in plans:
+        assert type(plan).from_json(plan.to_json()) == plan
+        repr(plan); plan.explain(); plan.expected_risk
+    parts = [KernelPlan(domain=[(0, 1)], classes=("a", "b", "c"), positive=i, **facts) for i in range(3)]
+    repr(ClassPlan(("a", "b", "c"), parts))
 print("planned")
 """
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)

@@ -138,6 +138,19 @@ def test_bad_commands(files, words, monkeypatch):
     assert re.search(BAD[words], refused(1, *words.split()))
 
 
+def test_predictions_know_the_names_of_the_inputs(files):
+    words = ["--target", "dose", "--inputs", "age", "--domain", "0:110", "--epsilon", "1", "--bound", "0:12"]
+    run("fit", files / "people.csv", *words, "--loss", "squared", "--out", files / "m.json")
+    by_name = run("predict", files / "m.json", files / "people.csv", "--json")  # the columns that it was fitted on
+    assert by_name == run("predict", files / "m.json", files / "people.csv", "--inputs", "age", "--json")
+    values = json.loads(by_name)["predictions"]
+    assert 0 <= min(values) <= max(values) <= 12
+    ranges = ["--covariate-range", "0:6", "--covariate-range", "0:1", "--epsilon", "1", "--radius", "6"]
+    run("regress", files / "homes.csv", "--covariates", "people,heating", *ranges, "--out", files / "r.json")
+    turned = run("predict", files / "r.json", files / "homes.csv", "--inputs", "heating,people", "--json")
+    assert turned == run("predict", files / "r.json", files / "homes.csv", "--inputs", "people,heating", "--json")
+
+
 def test_predictions_refuse_the_wrong_files(files):
     words = ["--target", "sex", "--inputs", "age,dose", "--domain", "0:110", "--epsilon", "1"]
     run("fit", files / "people.csv", *words, "--out", files / "m.json")

@@ -509,6 +509,67 @@ def test_a_ledger_is_the_same_file_from_everywhere(tmp_path, monkeypatch):
     assert dp.Ledger("study.ledger").spent == 0
 
 
+def test_names_decide_which_range_belongs_to_which_input():
+    rng = np.random.default_rng(0)
+    frame = pandas.DataFrame({"dose": rng.uniform(0, 10, 200), "time": rng.uniform(0, 1, 200)})
+    facts = {"epsilon": 1, "bound": 1.0}
+    model = dp.KernelRegressor(domain={"time": (0, 1), "dose": (0, 10)}, **facts).fit(frame, np.zeros(200))
+    assert model.plan_.domain == ((0.0, 10.0), (0.0, 1.0))
+    assert model.plan_.names == ("dose", "time")
+    with pytest.raises(dp.ParameterError, match="name the inputs"):
+        dp.KernelRegressor(domain={"tim": (0, 1), "dose": (0, 10)}, **facts).fit(frame, np.zeros(200))
+    with pytest.raises(ValueError, match="feature names"):
+        model.predict(frame[["time", "dose"]])
+    plan = dp.RegressionPlan(n=50, epsilon=1, bound=BALL, covariates=2, covariate_bound=(2, 6), grid=9)
+    assert plan.covariate_bound == ((2.0, 6.0), (2.0, 6.0))
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_a_public_number_of_records_must_be_right(name):
+    with pytest.raises(dp.PlanMismatch, match="n = 77"):
+        clone(MODELS[name]).set_params(n=77).fit(np.zeros((20, 2)), np.arange(20) % 2)
+
+
+def test_a_failed_fit_leaves_no_older_model():
+    X, y = moons(100, 0)
+    model = classifier().fit(X, y)
+    with pytest.raises(dp.ParameterError):
+        model.set_params(epsilon=None).fit(X, np.where(y, "a", "b"))
+    with pytest.raises(NotFittedError):
+        model.predict(X)
+    curves = clone(MODELS["curves"])
+    for ask in (lambda: curves.coef_, lambda: curves.intercept_, curves.plot):
+        with pytest.raises(NotFittedError):
+            ask()
+
+
+def test_what_was_fitted_decides_about_probabilities():
+    model = classifier(loss="hinge").fit(*moons(100, 0)).set_params(loss="logistic")
+    assert not hasattr(model, "predict_proba")
+
+
+def test_squared_loss_takes_the_better_way():
+    """Moments where there is much data and few inputs, output perturbation elsewhere; both are known before data."""
+    rng = np.random.default_rng(0)
+    model = dp.KernelRegressor(epsilon=1, domain=(0, 1), bound=1.0)
+    assert isinstance(model.fit(rng.uniform(0, 1, (20_000, 1)), np.zeros(20_000)).plan_, dp.SmootherPlan)
+    assert isinstance(model.fit(rng.uniform(0, 1, (300, 4)), np.zeros(300)).plan_, dp.KernelPlan)
+
+
+@pytest.mark.parametrize(("n", "dimension"), [(3000, 1), (20_000, 1), (20_000, 2), (20_000, 3)])
+def test_the_forecast_is_of_the_right_size(n, dimension):
+    """Averages of releases on fresh data against the plan's figure, which must not be far too small."""
+    rng = np.random.default_rng(0)
+    plan = dp.SmootherPlan(n=n, epsilon=1, domain=[(0, 1)] * dimension, bound=(-1, 1))
+    errors = []
+    for _ in range(3):
+        x = rng.uniform(0, 1, (n, dimension))
+        truth = 0.3 * np.sin(5 * x).sum(axis=1) / dimension**0.5
+        release = plan.release(np.column_stack([x, truth + rng.normal(0, 0.2, n)]))
+        errors.append(np.mean((release.at(x[:2000]) - truth[:2000]) ** 2))
+    assert plan.expected_risk / 30 < np.mean(errors) < 10 * plan.expected_risk
+
+
 def test_more_covariates_than_records_and_singular_moments():
     rng = np.random.default_rng(0)
     facts = {"epsilon": 1, "bound": dp.L2Ball(2.0), "covariate_bound": 3.0}

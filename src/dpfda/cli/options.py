@@ -34,8 +34,8 @@ MethodText = Annotated[
     str | None,
     typer.Option(
         "--method",
-        help="minimax, qr, frl, knorm, ar (means only), bernstein:lattice=20,order=5 or gaussianprocess:delta=1e-6 "
-        "(not pure); options as qr:psi=0.01. Default: minimax or knorm, the smaller expected risk.",
+        help="minimax, qr, frl, knorm, ar (not for densities), bernstein:lattice=20,order=5 (not for covariances) or "
+        "gaussianprocess:delta=1e-6 (not pure); options as qr:psi=0.01. Default: minimax or knorm, by expected risk.",
     ),
 ]
 Domain = Annotated[

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, ClassVar
@@ -24,7 +24,7 @@ from .moments import MomentPlan, stage_words
 if TYPE_CHECKING:
     from ..release import SmootherRelease
 
-#: Pairs of waves above three dimensions.
+#: Pairs of waves that a regression has above three dimensions.
 SMOOTHING = 12
 
 
@@ -78,13 +78,8 @@ class SmootherPlan(MomentPlan):
         """As many functions as serve predictions best, by the forecast; above three dimensions a fixed number."""
         if self.box.dimension > 3:
             return 2 * SMOOTHING + 1
-        risks = {}
-        for count in candidates(self.box, self.kernel):
-            self._forget()
-            object.__setattr__(self, "components", count)
-            risks[count] = self.expected_risk
-        self._forget()
-        return min(risks, key=lambda count: risks[count])
+        counts = candidates(self.box, self.kernel)
+        return min(counts, key=lambda count: replace(self, components=count).expected_risk)
 
     @cached_property
     def expected_risk(self) -> float:
@@ -99,11 +94,6 @@ class SmootherPlan(MomentPlan):
     @property
     def kernel_words(self) -> str:
         return kernel_words(self.kernel, self.box)
-
-    def _forget(self) -> None:
-        """Drop what was computed for another number of components."""
-        for name in ("features", "design", "released_basis", "problem", "forecast", "chosen", "expected_risk"):
-            self.__dict__.pop(name, None)
 
     @property
     def box(self) -> InputBox:

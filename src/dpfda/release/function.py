@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .. import plots
+from ..errors import ParameterError
 from ..postprocess import Band, simulated_errors, simultaneous, some_points
 from .base import Release
 
@@ -46,7 +47,9 @@ class FunctionRelease(Release):
 
     def _plot_surface(self, ax: Any, title: str, kind: str) -> Any:
         if self.dimension != 2:
-            return super()._plot_surface(ax, title, kind)
+            raise ParameterError(
+                "pictures have at most two dimensions", f"{self.dimension} inputs", "Predict along one or two of them."
+            )
         signed = self.level == 0.0
         ax = plots.surface(self.grid, self.values, ax=ax, title=title, kind=kind, signed=signed)
         if signed and kind != "surface":
