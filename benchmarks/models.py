@@ -283,7 +283,10 @@ class PrivateComponents(PlainComponents):
         self.facts = {"epsilon": epsilon, "bound": dp.L2Ball(radius), "grid": GRID}
 
     def fit(self, X: np.ndarray, y: Any = None) -> PrivateComponents:
-        self.components_ = dp.covariance(X, **self.facts).eigenfunctions(2)
+        release = dp.covariance(X, **self.facts)
+        if release.rank < 2:  # with few curves shrinkage may leave fewer; the numbers as drawn have two
+            release = release.unprocessed()
+        self.components_ = release.eigenfunctions(2)
         return self
 
 

@@ -154,6 +154,11 @@ class FeatureMap(Fact):
         return values
 
     @cached_property
+    def table(self) -> np.ndarray:
+        """The functions at every cell."""
+        return self.at_cells(self.box.all_cells)
+
+    @cached_property
     def _lines(self) -> list[np.ndarray]:
         return [self.basis.along(a, axis.points) for a, axis in enumerate(self.basis.grid.axes)]  # type: ignore[attr-defined]
 

@@ -30,10 +30,10 @@ from .forecast import Forecast
 
 #: Shares of the budget with four stages: both moments, the size of residuals, their moments, and the moments
 #: of what is then left.
-FIRST, SIZE, SECOND = Fraction(1, 5), Fraction(1, 25), Fraction(3, 25)
+FIRST, SIZE, SECOND = Fraction(3, 25), Fraction(1, 50), Fraction(3, 25)
 LAST = 1 - FIRST - SIZE - SECOND
 #: Residuals are clipped to a radius that holds this share of them.
-HELD = 0.9
+HELD = 0.85
 
 
 @dataclass(frozen=True, eq=False)

@@ -214,7 +214,7 @@ class Features(Design):
     @cached_property
     def _table(self) -> np.ndarray:
         """The vector of every cell, and last that of a record without a place: the constant alone."""
-        rows = np.rint(self.map.at_cells(self.map.box.all_cells) / self.unit)
+        rows = np.rint(self.map.table / self.unit)
         return np.append(rows, rows[:1] * np.eye(1, self.size), axis=0)
 
     @cached_property

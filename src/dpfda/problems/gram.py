@@ -250,7 +250,7 @@ class DensityGram(Gram):
     def _table(self) -> tuple[np.ndarray, np.ndarray]:
         """All cells' cosines and design functions."""
         cells = self.map.box.all_cells
-        return self._cosines(cells), self.map.at_cells(cells)
+        return self._cosines(cells), self.map.table
 
     def matrix(self, numbers: np.ndarray) -> np.ndarray:
         cosines, functions = self._table

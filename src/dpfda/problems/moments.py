@@ -28,8 +28,8 @@ from .gram import Encoded
 MOST_SQUARES = 2**29
 #: Bits of the rough prediction's coefficients: products with sixteen-bit inputs stay below 2^53.
 PREDICTION_BITS = 34
-#: Radii among which the residuals' is chosen: each the last over the fourth root of two, from the largest one down.
-RADII, SHRINK = 64, 2.0**-0.25
+#: Radii among which the residuals' is chosen: each the last over the eighth root of two, from the largest one down.
+RADII, SHRINK = 96, 2.0**-0.125
 
 
 @dataclass(frozen=True, eq=False)
