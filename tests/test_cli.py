@@ -57,6 +57,15 @@ def test_the_example_in_each_help_text_runs(name, folder):
     if name == "density":
         ages = np.random.default_rng(0).gamma(9.0, 8.0, 300).clip(0, 110)
         (folder / "ages.csv").write_text("age\n" + "\n".join(f"{a:.1f}" for a in ages) + "\n")
+    if name in ("regress", "fit", "predict"):
+        rng = np.random.default_rng(0)
+        people = np.column_stack([rng.uniform(0, 100, 60), rng.uniform(0, 5, 60), rng.integers(0, 2, 60)])
+        curves = rng.uniform(0, 1, (60, 6))
+        visits, names = np.hstack([people[:, :2], curves]), "age,dose,a,b,c,d,e,f"
+        np.savetxt("visits.csv", visits, delimiter=",", header=names, comments="")
+        np.savetxt("people.csv", people, delimiter=",", header="age,weight,sick", comments="")
+    if name == "predict":
+        run("fit people.csv --target sick --inputs age,weight --domain 0:110 --epsilon 1 --out model.json")
     if name == "show":
         run("mean curves.csv --epsilon 1 --radius 1 --out mean.json")
     if name.startswith("ledger") and name != "ledger create":
@@ -169,9 +178,11 @@ def test_demo_leaves_its_files(folder):
     names = {path.name for path in (folder / "demo").iterdir()}
     assert "$ dpfda density" in output
     means = {"curves.csv", "mean.json", "mean.csv", "mean.png", "statement.txt", "study.ledger"}
-    assert names == means | {"people.csv", "density.json", "density.csv", "density.png", "density-statement.txt"}
+    kinds = ("density", "covariance", "regression")
+    made = {f"{kind}{end}" for kind in kinds for end in (".json", ".csv", ".png", "-statement.txt")}
+    assert names == means | made | {"people.csv", "homes.csv", "components.png"}
     run("demo --out demo --curves 300")  # again, on the same ledger
-    assert len(dp.Ledger("demo/study.ledger").history()) == 4
+    assert len(dp.Ledger("demo/study.ledger").history()) == 8
 
 
 @pytest.mark.parametrize(

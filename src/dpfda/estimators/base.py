@@ -39,6 +39,9 @@ class PrivateEstimator(BaseEstimator):
         tags.input_tags.allow_nan = self.invalid == "center"
         return tags
 
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "release_")
+
     def __getstate__(self) -> Any:
         """A pickle names its ledger by the whole path: unpickled elsewhere, it still charges that file or none."""
         state = dict(super().__getstate__())
