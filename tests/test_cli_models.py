@@ -121,6 +121,8 @@ BAD = {
     f"{AGE} --domain 0:9 --classes f": "names no class|two classes",
     f"{AGE} --domain 0:9 --loss cubic": "loss must be",
     f"{AGE} --domain 0:9 --bound 0:1": "no range",
+    f"{AGE} --domain 0:110 --neighbors add-remove --n 400": "--classes",
+    f"{AGE} --domain 0:110 --invalid center --header": "--classes",
     f"{FIT} --target dose --inputs age --domain 0:9 --loss squared": "--bound",
     f"{FIT} --target dose --inputs age --domain 0:9 --loss squared --bound 0:1 --classes a,b": "no classes",
     "fit absent.csv --target sex --domain 0:9 --epsilon 1 --json": "no file",

@@ -150,6 +150,12 @@ def fit_command(
     source = readers.Source(records, header=header, lenient=invalid == "center")
     names = split_names(inputs) or [name for name in source.column_names() if name != target]
     facts["domain"] = _domain(domain, names)
+    if loss in ("logistic", "hinge") and classes is None and (neighbors == "add-remove" or invalid == "center"):
+        raise ParameterError(
+            "which classes exist must be public here (add-remove, or invalid='center')",
+            "no list",
+            "Pass --classes no,yes.",
+        )
     with outputs.reserved(records, ledger) as write:
         if loss in ("squared", "huber"):
             if classes is not None:

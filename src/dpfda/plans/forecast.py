@@ -16,7 +16,7 @@ from ..problems.moments import MomentProblem
 #: Squared size of the signal as a share of the squared bound, and size of a residual as a share of the bound.
 SIGNAL, RESIDUAL = 0.05, 0.25
 #: Share of a squared error that clipping makes one correction leave.
-LEFT = 0.05
+LEFT = 0.005
 
 
 @dataclass(frozen=True, eq=False)

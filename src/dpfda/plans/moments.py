@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
+from math import ceil
 from typing import Any, ClassVar
 
 import numpy as np
@@ -28,10 +29,11 @@ from ..problems.moments import RADII, MomentProblem, ResidualProblem, SizeProble
 from ..protocol import Law, Part, Reach, Stage
 from .forecast import Forecast
 
-#: Shares of the budget with four stages: both moments, the size of residuals, their moments, and the moments
-#: of what is then left.
-FIRST, SIZE, SECOND = Fraction(3, 25), Fraction(1, 50), Fraction(3, 25)
-LAST = 1 - FIRST - SIZE - SECOND
+#: Shares of the budget with four stages: both moments (one of these), the size of residuals, their moments; the rest
+#: is for the moments of what is then left.
+FIRSTS, SECOND = (Fraction(3, 25), Fraction(1, 5), Fraction(3, 10)), Fraction(3, 25)
+#: The size of residuals gets what brings the noise of a cumulative count down to a few percent of the records.
+SIZE_NOISE, LEAST_SIZE, MOST_SIZE = 1000.0, Fraction(1, 50), Fraction(1, 5)
 #: Residuals are clipped to a radius that holds this share of them.
 HELD = 0.85
 
@@ -44,6 +46,13 @@ class Moments(Fact):
     refined: int
     split: float
     passes: int
+    first: Fraction = Fraction(1)
+    size: Fraction = Fraction(0)
+
+    @property
+    def last(self) -> Fraction:
+        """What is left for the last stage."""
+        return 1 - self.first - self.size - SECOND
 
 
 class MomentPlan(Plan):
@@ -96,27 +105,30 @@ class MomentPlan(Plan):
     @cached_property
     def chosen(self) -> Any:
         """One pass or four, whichever should predict better."""
-        one, four = self._settled(1), self._settled(4)
+        one = self._settled()
+        wanted = Fraction(ceil(100 * SIZE_NOISE / (self.n * float(self.epsilon))), 100)
+        size = min(MOST_SIZE, max(LEAST_SIZE, wanted))
+        four = min((self._settled(first, size) for first in FIRSTS), key=self._risk)
         better = four if self._risk(four) < self._risk(one) else one
         return {None: better, 1: one, 4: four}[self.passes]
 
-    def _settled(self, passes: int) -> Moments:
-        share = float(FIRST) if passes == 4 else 1.0
+    def _settled(self, first: Fraction = Fraction(1), size: Fraction = Fraction(0)) -> Moments:
+        """Components and split for these shares of the first two stages; without shares, for a single pass."""
+        share = float(first)
         split = self.forecast.split(share) if self.split is None else float(self.split)
         count = self.forecast.components(share * split, share * (1 - split))
-        if passes == 1:
+        if first == 1:
             return Moments(count, 0, split, 1)
         rough = self.forecast.rough(count, share * split, share * (1 - split))
-        return Moments(count, self.forecast.refined_components(float(LAST), rough, share * split), split, 4)
+        last = float(1 - first - size - SECOND)
+        return Moments(count, self.forecast.refined_components(last, rough, share * split), split, 4, first, size)
 
     def _risk(self, settled: Moments) -> float:
-        share = float(FIRST) if settled.passes == 4 else 1.0
-        rough = self.forecast.rough(settled.components, share * settled.split, share * (1 - settled.split))
-        return (
-            rough
-            if settled.passes == 1
-            else self.forecast.refined(settled.refined, float(LAST), rough, share * settled.split)
-        )
+        first = float(settled.first) * settled.split
+        rough = self.forecast.rough(settled.components, first, float(settled.first) - first)
+        if settled.passes == 1:
+            return rough
+        return self.forecast.refined(settled.refined, float(settled.last), rough, first)
 
     def release(self, records: Any, ledger: Any = None, *, query: str | None = None, **reading: Any) -> Any:
         """As for any plan; an array in memory is encoded once for all passes."""
@@ -159,7 +171,7 @@ class MomentPlan(Plan):
     @cached_property
     def _shares(self) -> tuple[Fraction, Fraction]:
         """Budgets of the two moments in the first stage."""
-        whole = self.epsilon * (FIRST if self.chosen.passes == 4 else 1)
+        whole = self.epsilon * self.chosen.first
         first = whole * Fraction(str(self.chosen.split))
         return first, whole - first
 
@@ -186,13 +198,15 @@ class MomentPlan(Plan):
         largest = 4 * self.response.outer * self.design.radius / float(shape.min())
         sizes = SizeProblem(**self._sides, residuals=self._residuals(drawn[:1], shape), largest=largest)
         if len(drawn) == 1:
-            epsilon = self.epsilon * SIZE
+            epsilon = self.epsilon * self.chosen.size
             every = np.ones(sizes.size)
             scales = every * sizes.reach.support(every) / float(epsilon)
             law: Law = Laplace.calibrated(epsilon, scales, every, sizes.reach, sizes.extent)
             return Stage(sizes, (Part(np.arange(sizes.size), every, law),))
         residuals = self._residuals(drawn, shape * sizes.chosen(drawn[1], HELD))
-        law = quieter(self.epsilon * (SECOND if len(drawn) == 2 else LAST), residuals.reach, residuals.extent)
+        law = quieter(
+            self.epsilon * (SECOND if len(drawn) == 2 else self.chosen.last), residuals.reach, residuals.extent
+        )
         return Stage(residuals, (Part(np.arange(residuals.size), np.ones(residuals.size), law),))
 
     def _residuals(self, drawn: Sequence[np.ndarray], axes: np.ndarray) -> ResidualProblem:
@@ -296,6 +310,7 @@ def stage_words(plan: MomentPlan) -> str:
     if plan.chosen.passes == 1:
         return "The data is read once, for two moments."
     return (
-        f"The data is read four times: for two moments ({FIRST} of epsilon), the size of residuals ({SIZE}), and twice "
-        f"the moments of clipped residuals ({SECOND} and {LAST}); these shares add up to epsilon."
+        f"The data is read four times: for two moments ({plan.chosen.first} of epsilon), the size of residuals "
+        f"({plan.chosen.size}), and twice the moments of clipped residuals ({SECOND} and {plan.chosen.last}); these "
+        f"shares add up to epsilon."
     )

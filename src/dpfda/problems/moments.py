@@ -8,6 +8,7 @@ themselves need (derivations: regression).
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
@@ -33,7 +34,7 @@ RADII, SHRINK = 96, 2.0**-0.125
 
 
 @dataclass(frozen=True, eq=False)
-class PairProblem(BareProblem):
+class PairProblem(BareProblem, ABC):
     """What all stages share: records of inputs and a response, each side encoded alone.
 
     `coded` records come from :meth:`code`: several stages then encode each record once.
@@ -66,15 +67,18 @@ class PairProblem(BareProblem):
     # -- implemented by each stage ----------------------------------------------------------
 
     @property
+    @abstractmethod
     def size(self) -> int:  # type: ignore[override]
-        raise NotImplementedError
+        """Length of the statistic."""
 
     @property
+    @abstractmethod
     def key(self) -> str:
-        raise NotImplementedError
+        """Digest of everything that decides how a record is encoded."""
 
+    @abstractmethod
     def _products(self, x: Encoded, y: np.ndarray) -> np.ndarray:
-        raise NotImplementedError
+        """What encoded records add to the totals."""
 
     # -- records ----------------------------------------------------------------------------
 
