@@ -139,7 +139,7 @@ class TestBernstein:
         grid = dp.Grid.product(dp.Grid.uniform(0, 1, 7), dp.Grid.uniform(0, 2, 6))
         smooth = np.outer(np.linspace(0, 1, 7), np.linspace(1, 0, 6)).ravel()
         release = dp.mean(
-            smooth + 0 * rng.normal(size=(50, 42)), epsilon=1000, bound=dp.L2Ball(3.0), grid=grid,
+            smooth + 0 * rng.normal(size=(50, 42)), epsilon=10_000, bound=dp.L2Ball(3.0), grid=grid,
             method=dp.Bernstein(3), kernel=dp.Matern(1.5, 0.5),
         )  # fmt: skip
         assert release.values == pytest.approx(smooth.reshape(7, 6), abs=0.05)  # Bernstein keeps bilinear surfaces
