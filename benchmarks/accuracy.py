@@ -1,6 +1,6 @@
 """How accurate a private mean is: the four scenarios of the paper, and Adelaide's Monday demand.
 
-    python benchmarks/accuracy.py [--runs 200] [--data DIR]
+    python benchmarks/accuracy.py [--runs 200] [--long] [--data DIR]
 
 Every valid row uses the package's own plans and its simulated noise. The row of the authors'
 code is a plain reference implementation, labelled as what it is: not eps-DP.
@@ -15,6 +15,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import auto
 import common
 import numpy as np
 
@@ -223,10 +224,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--runs", type=int, default=200, help="data sets per scenario")
     parser.add_argument("--data", type=Path, default=common.DATA, help="folder with the real data sets")
+    parser.add_argument("--long", action="store_true", help="the full runs of dp.Auto() (about 25 minutes)")
     options = parser.parse_args()
     figures = scenarios(options.runs)
     show_scenarios(figures)
-    common.save("accuracy", {"runs": options.runs, "scenarios": figures, "adelaide_mondays": adelaide(options.data)})
+    content = {"runs": options.runs, "scenarios": figures, "adelaide_mondays": adelaide(options.data)}
+    common.save("accuracy", {**content, "auto": auto.figures(options.data, options.long)})
 
 
 if __name__ == "__main__":

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import settings
 
 import dpfda as dp
+from dpfda import summaries
 
 # Generated examples are the same in every run: a red test is a reason, not an accident.
 settings.register_profile("fixed", derandomize=True, deadline=None)
@@ -90,3 +91,29 @@ def rng() -> np.random.Generator:
 def plan_of(method: str = "Minimax", bound: str = "L2", **options: object) -> dp.MeanPlan:
     everything = {"n": 40, "epsilon": 1.0, "grid": GRID, "kernel": dp.Matern(1.5, 0.2)} | options
     return dp.MeanPlan(method=(METHODS | PAPER)[method], bound=BOUNDS[bound], **everything)
+
+
+def neighbours(adds: bool, base: np.ndarray, record: np.ndarray, other: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    if adds:
+        return np.vstack([base, record]), base
+    return np.vstack([base[1:], record]), np.vstack([base[1:], other])
+
+
+def stage_loss(stage: dp.protocol.Stage, first: np.ndarray, second: np.ndarray) -> float:
+    """Privacy loss of one stage between two data sets, through the real path."""
+    found = []
+    for data in (first, second):
+        summary = summaries.summarize(stage.problem, data)
+        stage.problem.check(summary)
+        found.append(stage.statistic(summary))
+    return stage.loss(found[0] - found[1])
+
+
+def drawn_without_noise(plan: object, data: np.ndarray) -> list[np.ndarray]:
+    """What all stages would release without noise: a fixed stand-in for earlier draws."""
+    drawn: list[np.ndarray] = []
+    stage = plan.stage
+    while stage is not None:
+        drawn.append(stage.statistic(summaries.summarize(stage.problem, data)))
+        stage = plan.next(drawn)
+    return drawn

@@ -134,7 +134,7 @@ def test_expected_error_is_that_of_the_noise(rng):
 
 
 def test_processing_helps_on_average(data, rng):
-    plan = dp.CovariancePlan(n=20_000, epsilon=1, bound=dp.L2Ball(1.6, 0.5), grid=GRID)
+    plan = dp.CovariancePlan(n=20_000, epsilon=1, bound=dp.L2Ball(1.6, 0.5), grid=GRID, method=dp.Auto(passes=1))
     statistic = plan.statistic(plan.summarize(data))
     raw, polished = [], []
     for row in dp.noise.simulate(plan, statistic, 20, rng):

@@ -590,7 +590,7 @@ def test_summaries_and_spent_sources_are_refused_before_a_charge(ledger):
     data = np.column_stack([X, Y])
     facts = {"n": 3000, "epsilon": 1, "bound": dp.L2Ball(5.0), "covariates": 2, "covariate_bound": 4.0, "grid": 25}
     four, one = dp.RegressionPlan(passes=4, **facts), dp.RegressionPlan(passes=1, **facts)
-    with pytest.raises(dp.ParameterError, match="several times"):
+    with pytest.raises(dp.ParameterError, match="4 times"):
         four.release(four.summarize(data), ledger)
     assert ledger.spent == 0
     assert one.release(one.summarize(data), ledger).values.shape == (3, 25)

@@ -165,16 +165,6 @@ def test_add_remove_splits_exactly_and_costs_its_share():
     assert plan.scales.size == plan.basis.size + 1
 
 
-def test_default_method_is_the_better_of_two():
-    for bound in (dp.L2Ball(1.0), dp.L1Ball(1.0)):
-        plan = dp.MeanPlan(n=100, epsilon=1, bound=bound, grid=20)
-        best = min(
-            dp.MeanPlan(n=100, epsilon=1, bound=bound, grid=20, method=m).expected_risk
-            for m in (dp.Minimax(), dp.KNorm())
-        )
-        assert plan.expected_risk == best
-
-
 def test_words_and_tables():
     plan = plan_of(epsilon=0.5, standardize=True, fill=2)
     assert "expected risk" in repr(plan)

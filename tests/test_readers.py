@@ -314,7 +314,8 @@ def test_data_that_reading_uses_up_needs_a_grid(curves):
         dp.mean(iter(curves), epsilon=1, bound=dp.L2Ball(1.0))
     with pytest.raises(dp.ParameterError, match="grid must be given"):
         dp.mean(curves.tolist(), epsilon=1, bound=dp.L2Ball(1.0), invalid="center")
-    assert dp.mean(iter(curves), epsilon=1, bound=dp.L2Ball(1.0), grid=6).plan.n == 500
+    once = dp.mean(iter(curves), epsilon=1, bound=dp.L2Ball(1.0), grid=6, method=dp.Auto(passes=1))
+    assert once.plan.n == 500
 
 
 @pytest.mark.parametrize(("text", "match"), [("1;2;3\n", "one column"), ("a b c\n", "one column")])

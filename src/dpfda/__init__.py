@@ -8,7 +8,7 @@
 """
 
 from . import datasets, noise, postprocess, selection
-from .api import compare, covariance, mean
+from .api import compare, covariance, mean, suggest_radius
 from .bounds import Box, Ellipsoid, L1Ball, L2Ball
 from .density_api import density
 from .errors import (
@@ -24,8 +24,18 @@ from .estimators import FunctionOnScalarRegression, KernelClassifier, KernelRegr
 from .grid import Grid, ProductGrid
 from .kernels import Cosine, Custom, Exponential, Gaussian, Matern
 from .ledger import Ledger
-from .methods import AR, FRL, QR, Bernstein, GaussianProcess, KNorm, Minimax
-from .plans import ClassPlan, CovariancePlan, DensityPlan, GroupPlan, KernelPlan, MeanPlan, RegressionPlan, SmootherPlan
+from .methods import AR, FRL, QR, Auto, Bernstein, Blocks, Centred, GaussianProcess, KNorm, Minimax, Select, Staged
+from .plans import (
+    ClassPlan,
+    CovariancePlan,
+    DensityPlan,
+    GroupPlan,
+    KernelPlan,
+    MeanPlan,
+    RadiusPlan,
+    RegressionPlan,
+    SmootherPlan,
+)
 from .postprocess import Band
 from .protocol import Summary
 from .release import (
@@ -33,6 +43,7 @@ from .release import (
     DensityRelease,
     FunctionRelease,
     GroupRelease,
+    RadiusRelease,
     RegressionRelease,
     Release,
     SmootherRelease,
@@ -45,10 +56,13 @@ __all__ = [
     "AR",
     "FRL",
     "QR",
+    "Auto",
     "Band",
     "Bernstein",
+    "Blocks",
     "Box",
     "BudgetExceeded",
+    "Centred",
     "ClassPlan",
     "Cosine",
     "CovariancePlan",
@@ -81,12 +95,16 @@ __all__ = [
     "ParameterError",
     "PlanMismatch",
     "ProductGrid",
+    "RadiusPlan",
+    "RadiusRelease",
     "RecordError",
     "RegressionPlan",
     "RegressionRelease",
     "Release",
+    "Select",
     "SmootherPlan",
     "SmootherRelease",
+    "Staged",
     "Summary",
     "compare",
     "covariance",
@@ -97,4 +115,5 @@ __all__ = [
     "noise",
     "postprocess",
     "selection",
+    "suggest_radius",
 ]

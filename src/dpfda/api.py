@@ -11,14 +11,15 @@ import numpy as np
 
 from . import readers
 from . import release as exits
+from . import summaries as data
 from .bounds import Bound, L2Ball
 from .errors import ParameterError
 from .grid import Grid
 from .kernels import Kernel
 from .ledger import Ledger
 from .methods import AR, FRL, QR, KNorm, Method, Minimax
-from .plans import CovariancePlan, DensityPlan, MeanPlan
-from .release import CovarianceRelease, Release
+from .plans import CovariancePlan, DensityPlan, MeanPlan, RadiusPlan
+from .release import CovarianceRelease, RadiusRelease, Release
 
 #: Stands in for n while the records are being counted; under `replace` n is public anyway.
 PLACEHOLDER = 1000
@@ -40,6 +41,7 @@ def mean(
     header: bool | None = None,
     standardize: bool = False,
     fill: int | None = None,
+    postprocess: bool = True,
     query: str = "mean",
     progress: readers.Progress | None = None,
 ) -> Release:
@@ -47,7 +49,8 @@ def mean(
 
     `curves` is an array, a pandas or Arrow table, a scikit-fda ``FDataGrid``, or the path of a CSV
     or Parquet file with one row per curve. `epsilon` and `bound` have no default: they are
-    decisions. Everything is read once, in batches.
+    decisions. The method is ``Auto()`` unless given: it may read the data several times, in batches
+    (``Auto(passes=1)`` reads them once).
 
     >>> import numpy as np, dpfda as dp
     >>> curves = np.random.default_rng(0).uniform(0, 1, (300, 24))
@@ -56,7 +59,7 @@ def mean(
     """
     facts = {
         "epsilon": epsilon, "bound": bound, "kernel": kernel, "method": method, "neighbors": neighbors,
-        "invalid": invalid, "standardize": standardize, "fill": fill,
+        "invalid": invalid, "standardize": standardize, "fill": fill, "postprocess": postprocess,
     }  # fmt: skip
     reading = {"columns": columns, "header": header, "progress": progress}
     return _released(MeanPlan, curves, facts, grid, n, ledger, query, reading)
@@ -100,6 +103,46 @@ def covariance(
     return _released(CovariancePlan, curves, facts, grid, n, ledger, query, reading)
 
 
+def suggest_radius(
+    curves: Any,
+    *,
+    epsilon: Any = None,
+    quantile: float = 0.95,
+    center: Any = None,
+    grid: Grid | None = None,
+    smallest: float | None = None,
+    largest: float | None = None,
+    neighbors: str = "replace",
+    invalid: str = "raise",
+    ledger: Ledger | str | os.PathLike[str] | None = None,
+    n: int | None = None,
+    columns: readers.Columns = None,
+    header: bool | None = None,
+    standardize: bool = False,
+    fill: int | None = None,
+    query: str = "radius",
+    progress: readers.Progress | None = None,
+) -> RadiusRelease:
+    """A radius for a bound, where none is known: a private quantile of the curves' norms about a public `center`.
+
+    It costs `epsilon`, which is charged like any release's. A good bound is worth a tenth of the budget; it
+    need not hold every curve. `smallest` and `largest` limit, publicly, where the radius is looked for.
+
+    >>> import numpy as np, dpfda as dp
+    >>> curves = np.random.default_rng(0).uniform(0, 1, (2000, 24))
+    >>> radius = dp.suggest_radius(curves, epsilon=0.2, center=0.5)
+    >>> dp.mean(curves, epsilon=0.8, bound=radius.bound).grid.size
+    24
+    """
+    facts: dict[str, Any] = {
+        "epsilon": epsilon, "quantile": quantile, "center": center, "neighbors": neighbors, "invalid": invalid,
+        "standardize": standardize, "fill": fill,
+    }  # fmt: skip
+    facts |= {name: value for name, value in (("smallest", smallest), ("largest", largest)) if value is not None}
+    reading = {"columns": columns, "header": header, "progress": progress}
+    return _released(RadiusPlan, curves, facts, grid, n, ledger, query, reading)
+
+
 def _released(
     kind: Any, curves: Any, facts: dict[str, Any], grid: Any, n: Any, ledger: Any, query: str, reading: dict[str, Any]
 ) -> Any:
@@ -117,10 +160,17 @@ def _released(
     plan = kind(n=PLACEHOLDER if n is None else n, grid=grid, **facts)
     book = exits.open_ledger(ledger)
     exits.check_budget(book, plan)
+    spent = data.reads_once(curves)
+    if n is not None:
+        plan.check_passes(spent)
     summary = plan.summarize(curves, **reading)
     if n is None:
         plan = kind(n=summary.count, grid=grid, **facts)
-    return exits.execute(plan, summary, book, query)
+        plan.check_passes(spent)
+        if plan.stage.problem.key != summary.key:  # for this many curves another first pass is better
+            summary = plan.summarize(curves, **reading)
+    again = lambda problem: data.summarize(problem, curves, **reading)  # noqa: E731
+    return exits.execute(plan, summary, book, query, again)
 
 
 def check_guess(n: Any, neighbors: str) -> None:

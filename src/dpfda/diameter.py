@@ -195,6 +195,9 @@ class AtomReach:
     def axes(self) -> np.ndarray:
         return np.sqrt(self.lengths)
 
+    def together(self, alone: np.ndarray) -> float:
+        return float(alone.sum())
+
     def restricted(self, where: np.ndarray) -> Reach:
         return AtomReach(self.atoms.restricted(where), self.factor, self.rest[where], self.lone)
 

@@ -83,7 +83,10 @@ class Plan(Sealed, ABC):
         """What a private count costs: the share that serves the quotient best, nothing if n is public."""
         if not self.problem.needs_count:
             return Fraction(0)
-        parts = self.method.calibrate(self.problem, self.epsilon)
+        settled = self.method.resolved(self.problem, self.epsilon)
+        if settled.count_share is not None:
+            return self.epsilon * settled.count_share
+        parts = settled.calibrate(self.problem, self.epsilon)
         return self.epsilon * count_share(self.epsilon, *count_energies(self.problem, parts), self.n)
 
     @cached_property
@@ -91,9 +94,18 @@ class Plan(Sealed, ABC):
         """The method with every parameter that was left to selection filled in."""
         return self.method.resolved(self.problem, self.epsilon - self._count_epsilon)
 
+    @property
+    def course(self) -> Any:
+        """What follows the first pass over the records, if anything does: later stages, and what they make of it."""
+        return None
+
     @cached_property
     def stage(self) -> Stage:
-        """The problem with its filters and noise laws."""
+        """The first pass over the records: the problem with its filters and noise laws."""
+        return self.course.first if self.course else self._calibrated()
+
+    def _calibrated(self) -> Stage:
+        """The problem with the parts of the chosen method."""
         parts = self.chosen.calibrate(self.problem, self.epsilon - self._count_epsilon)
         if self.problem.needs_count:
             parts = (*parts, count_part(self.basis.size, self.n, self._count_epsilon))
@@ -117,6 +129,8 @@ class Plan(Sealed, ABC):
     @property
     def numbers_words(self) -> str:
         """How many numbers leave."""
+        if self.course:
+            return self.course.numbers_words
         return f"{sum(part.where.size for part in self.stage.parts)} of {self.problem.size}"
 
     def polished(self, release: Any) -> Any:
@@ -125,20 +139,43 @@ class Plan(Sealed, ABC):
 
     def next(self, drawn: Sequence[np.ndarray]) -> Stage | None:
         """The stage that follows what was drawn so far, and reads the records again; None if that was all."""
-        return None
+        return self.course.next(drawn) if self.course else None
 
     def assembled(self, drawn: Sequence[np.ndarray]) -> np.ndarray:
         """Coefficients from what all stages have drawn: post-processing, public."""
-        return self.problem.finish(drawn[0], self.stage.parts)
+        return self.course.assembled(drawn) if self.course else self.problem.finish(drawn[0], self.stage.parts)
 
     def kept(self, drawn: Sequence[np.ndarray]) -> dict[str, Any]:
         """What a release keeps of the draws beyond its coefficients."""
-        return {}
+        return {"drawn": tuple(drawn)} if self.course else {}
 
     @property
     def passes_needed(self) -> int:
         """How often the records are read."""
-        return 1
+        return self.course.passes if self.course else 1
+
+    def check_passes(self, once: str) -> None:
+        """Refuse, before any charge, what can be read only `once` where the plan reads it several times."""
+        if once and self.passes_needed > 1:
+            raise ParameterError(
+                f"this plan reads the records {self.passes_needed} times", once, f"Pass them whole, or {self.one_pass}."
+            )
+
+    #: How to plan for records that can be read only once.
+    one_pass: ClassVar[str] = "plan with passes=1"
+
+    def stages_drawn(self, release: Any) -> Sequence[Stage]:
+        """The stages whose draws made a release."""
+        return self.course.stages(release.drawn) if self.course else [self.stage]
+
+    def last_stage(self, drawn: Sequence[np.ndarray]) -> Stage:
+        """The stage whose noise the released coefficients carry."""
+        return self.course.last(drawn) if self.course else self.stage
+
+    @property
+    def foreseen(self) -> Stage:
+        """The same before data: what noise and bands are expected to be."""
+        return self.course.foreseen if self.course else self.stage
 
     @property
     def basis(self) -> Eigenbasis:
@@ -166,26 +203,36 @@ class Plan(Sealed, ABC):
     @property
     def expected_error(self) -> float:
         """Expected squared L2 error of the noise alone."""
-        return self.stage.error
+        return self.foreseen.error
 
     @cached_property
     def expected_risk(self) -> float:
         """Noise plus the filter's bias under the public guess (and the records' own variability where it is public)."""
-        return self.stage.risk
+        return self.course.risk if self.course else self.stage.risk
 
     def pointwise_sd(self, t: ArrayLike | None = None) -> np.ndarray:
         """Standard deviation of the noise at points `t` (default: the grid)."""
-        return pointwise_sd(self.stage, self.problem.grid.points if t is None else t)
+        return pointwise_sd(self.foreseen, self.problem.grid.points if t is None else t)
 
     @cached_property
     def typical_sd(self) -> float:
         """The noise's standard deviation at a typical point."""
         return float(np.median(self.pointwise_sd(some_points(self.problem.grid.points))))
 
+    @property
+    def accuracy_rows(self) -> list[tuple[str, str]]:
+        """How accurate the release will be, as rows of a table."""
+        return words.accuracy_rows(self)
+
+    @property
+    def accuracy_words(self) -> str:
+        """The same in a paragraph."""
+        return words.accuracy(self)
+
     def band(self, level: float = 0.95) -> Band:
         """Simultaneous noise band about zero, before any data: how wide the released band will be."""
         points = self.problem.grid.points
-        width = band_half_width(self.stage, level, points, self.problem.typical())
+        width = band_half_width(self.foreseen, level, points, self.foreseen.problem.typical())
         return Band(points, -width, width, level)
 
     def solve(self, target: float, vary: str = "epsilon", measure: str = "risk") -> float | int:
@@ -206,11 +253,11 @@ class Plan(Sealed, ABC):
         self, records: Any, *, columns: Any = None, header: bool | None = None, progress: Any = None
     ) -> Summary:
         """Clip, encode and add up: exact integers, confidential, mergeable."""
-        return data.summarize(self.problem, records, columns=columns, header=header, progress=progress)
+        return data.summarize(self.stage.problem, records, columns=columns, header=header, progress=progress)
 
     def statistic(self, summary: Summary) -> np.ndarray:
         """The numbers right before noise. Confidential: for audits, never for publication."""
-        self.problem.check(summary)
+        self.stage.problem.check(summary)
         return self.stage.statistic(summary)
 
     def release(
@@ -226,8 +273,7 @@ class Plan(Sealed, ABC):
         """Check, charge, draw, seal. `records` may be data of any kind, or a summary."""
         summary = records if isinstance(records, Summary) else None
         reading: dict[str, Any] = {"columns": columns, "header": header, "progress": progress}
-        if self.passes_needed > 1:
-            data.check_readable_again(records)
+        self.check_passes(data.reads_once(records))
         book = exits.open_ledger(ledger)
         exits.check_budget(book, self)
         if summary is None:

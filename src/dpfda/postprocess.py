@@ -17,6 +17,7 @@ from numpy.typing import ArrayLike
 from .basis import Eigenbasis
 from .codec import frozen_array
 from .errors import ParameterError, shown
+from .methods.blocks import octaves
 from .noise import simulate
 from .protocol import Stage
 
@@ -106,6 +107,33 @@ def band_of(terms: Sequence[tuple[Stage, np.ndarray]], level: float, points: np.
     )
 
 
+def confidence_half_width(
+    stage: Stage, level: float, points: np.ndarray, statistic: np.ndarray, sampling: np.ndarray, gain: np.ndarray
+) -> np.ndarray:
+    """Half-widths that hold the population's mean: the known noise, and Gaussian sampling errors beside it.
+
+    `sampling` is the variance of each coefficient of the mean by sampling, `gain` what a curve of such coefficients
+    is multiplied by at each of the points, of which at most 4,096 decide the quantile.
+    """
+    check_level(level)
+    rng, basis = np.random.default_rng(SEED), stage.problem.basis
+    some = np.arange(len(points))
+    if len(points) > CHUNK:
+        some = rng.choice(len(points), CHUNK, replace=False)
+    functions, middle = basis.evaluate(points[some]), stage.problem.finish(statistic.copy(), stage.parts)
+    spread = np.sqrt(pointwise_sd(stage, points[some]) ** 2 + (functions * gain[some, None]) ** 2 @ sampling) + 1e-300
+    worst, chunk = [], max(1, min(DRAWS, (1 << 21) // max(len(some), stage.problem.size)))
+    for start in range(0, DRAWS, chunk):
+        size = min(chunk, DRAWS - start)
+        noise = (simulate(stage, statistic, size, rng) - middle) @ functions.T
+        strays = (rng.standard_normal((size, sampling.size)) * np.sqrt(sampling)) @ functions.T
+        worst.append(np.abs((noise + strays * gain[some]) / spread).max(axis=1))
+    sampled = np.concatenate(
+        [(basis.evaluate(points[i : i + CHUNK]) ** 2) @ sampling for i in range(0, len(points), CHUNK)]
+    )
+    return _quantile(np.concatenate(worst), level) * np.sqrt(pointwise_sd(stage, points) ** 2 + gain**2 * sampled)
+
+
 def _quantile(worst: np.ndarray, level: float) -> float:
     """An order statistic, rounded up."""
     return float(np.sort(worst)[min(worst.size - 1, int(np.ceil(level * (worst.size + 1))) - 1)])
@@ -136,7 +164,8 @@ def shrink(release: Any, method: str = "bayes") -> Any:
 
     The step is recorded on the release; its raw coefficients stay.
     """
-    coefficients = frozen_array(shrunk(release.raw, release.plan.stage, method))
+    home, stage = release.plan.problem, release.plan.last_stage(release.drawn)
+    coefficients = frozen_array(shrunk(release.raw, stage, method, home))
     return replace(release, coefficients=coefficients, steps=(f"shrinkage by {method}",))
 
 
@@ -145,30 +174,74 @@ def project(release: Any) -> Any:
     return release.project()
 
 
-def shrunk(coefficients: np.ndarray, stage: Stage, method: str = "bayes") -> np.ndarray:
-    """Coefficients after shrinkage.
+def shrunk(coefficients: np.ndarray, stage: Stage, method: str = "bayes", home: Any = None) -> np.ndarray:
+    """Coefficients with the noise of `stage`, after shrinkage towards the public centre of `home` (the stage's own).
 
     `bayes` is empirical Bayes: target coefficients have variances proportional to a member of the
     public class of guesses, with the one unknown factor estimated from the noisy coefficients by
-    weighted least squares, and members weighed by how well they then explain them. `james-stein` needs no guess: dyadic
-    blocks of coefficients are multiplied by the positive part of ``1 - (1 - 2/L) noise energy /
-    observed energy``, L the length of the block.
+    weighted least squares, and members weighed by how well they then explain them. `james-stein` needs no guess: blocks
+    of coefficients are shortened by what the law says of their noise, which no mean can make worse than leaving
+    them alone (derivations: shrinkage).
     """
     if method not in SHRINKAGE:
         raise ParameterError(f"shrinkage must be one of {', '.join(SHRINKAGE)}", shown(method), "Pass method='bayes'.")
-    problem = stage.problem
-    if not np.array_equal(problem.basis.energies, np.ones(problem.basis.size)):
+    problem, home = stage.problem, stage.problem if home is None else home
+    size = problem.basis.size
+    if not np.array_equal(problem.basis.energies, np.ones(size)):
         raise ParameterError(
             "shrinkage works on orthonormal coefficients", type(problem.basis).__name__, "Leave it out here."
         )
-    filter = stage.filter[: problem.basis.size]
+    filter = stage.filter[:size]
     variance = problem.finish_variance(stage.variance) + filter**2 * problem.sampling
-    about = problem.typical(coefficients)[: variance.size]
-    noised = (filter > 0) & (variance > 0)
-    rule = _empirical_bayes if method == "bayes" else _block_james_stein
+    about = home.typical(coefficients)[:size]
     kept = about.copy()
-    kept[noised] *= rule(about[noised], variance[noised], filter[noised], problem.classes[:, noised])
-    return coefficients - about + kept
+    if method == "bayes":
+        noised = (filter > 0) & (variance > 0)
+        kept[noised] *= _empirical_bayes(
+            about[noised], variance[noised], filter[noised], home.classes[:, :size][:, noised]
+        )
+    else:
+        kept *= james_stein(about, stage, variance, home)
+        kept *= min(1.0, _outer(home) / max(float(np.sqrt((kept**2).sum())), 1e-300))
+    return np.concatenate([coefficients[:size] - about + kept, coefficients[size:]])
+
+
+def james_stein(about: np.ndarray, stage: Stage, variance: np.ndarray, home: Any) -> np.ndarray:
+    """A factor for each coefficient, the same within a block: the positive part of James and Stein's for its law.
+
+    It never exceeds the best linear factor for a mean on the public bound, which alone serves blocks of one or two.
+    """
+    factors, largest = np.ones(about.size), _outer(home) ** 2
+    for block, pull in _blocks(stage, about.size):
+        noise, energy = float(variance[block].sum()), float((about[block] ** 2).sum())
+        linear = 1.0 if np.isinf(largest) else largest / (largest + noise)
+        factors[block] = min(linear, max(0.0, 1 - pull * noise / max(energy, 1e-300)))
+    return factors
+
+
+def _outer(home: Any) -> float:
+    """The largest distance of a mean from the public centre, where there is a bound on it."""
+    return float(home.bound.outer) if hasattr(home, "bound") and not home.smooths else float("inf")
+
+
+def _blocks(stage: Stage, size: int) -> Iterator[tuple[np.ndarray, float]]:
+    """Blocks of noisy coordinates, and the share of the noise's energy that shrinkage may take for granted.
+
+    For noise that is uniform in direction it is ``(L - 2) / (L E R^2 E R^-2)``, R the length of the noise on the block
+    (Brandwein and Strawderman): L coordinates of a ball of M have ``(L - 2)^2 (M - 1) / (L^2 (M + 1))``.
+    """
+    for part in stage.parts:
+        balls = getattr(part.law, "blocks", None)
+        for ball in balls or [slice(0, part.where.size)]:
+            where = part.where[ball]
+            starts = octaves(where.size) if balls is None or len(balls) == 1 else (0,)
+            for start, stop in pairwise((*starts, where.size)):
+                length, whole = stop - start, where.size
+                pull = max(0.0, 1 - 2 / length)
+                if balls is not None:
+                    pull *= pull * (whole - 1) / (whole + 1)
+                if where[start:stop].max() < size:  # a count is no coefficient
+                    yield where[start:stop], pull
 
 
 def _empirical_bayes(seen: np.ndarray, noise: np.ndarray, filter: np.ndarray, classes: np.ndarray) -> np.ndarray:
@@ -184,14 +257,3 @@ def _empirical_bayes(seen: np.ndarray, noise: np.ndarray, filter: np.ndarray, cl
     weight = np.exp(fit - fit.max())
     factors = np.minimum(1.0, size * filter * classes / total)  # shrink, never amplify noise
     return weight @ factors / weight.sum()
-
-
-def _block_james_stein(seen: np.ndarray, noise: np.ndarray, filter: np.ndarray, classes: np.ndarray) -> np.ndarray:
-    factors = np.ones(seen.size)
-    edges = np.unique(np.r_[0, 4 * 2 ** np.arange(9), seen.size].clip(max=seen.size))
-    for start, stop in pairwise(edges):
-        block = slice(start, stop)
-        energy = float((seen[block] ** 2).sum())
-        if energy > 0:
-            factors[block] = max(0.0, 1 - max(0.0, 1 - 2 / (stop - start)) * float(noise[block].sum()) / energy)
-    return factors

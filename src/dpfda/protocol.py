@@ -47,6 +47,9 @@ class Reach(Protocol):
     def restricted(self, where: np.ndarray) -> Reach:
         """The same differences seen on these coordinates only."""
 
+    def together(self, alone: np.ndarray) -> float:
+        """Sup of a sum over blocks of coordinates whose terms alone reach these."""
+
     def loosened(self) -> Reach:
         """The paper's wider set: each coordinate bounded by the whole radius on its own."""
 

@@ -69,6 +69,9 @@ class EuclideanReach(_AxisReach):
     def axes(self) -> np.ndarray:
         return self.lengths
 
+    def together(self, alone: np.ndarray) -> float:
+        return float(np.sqrt((alone**2).sum()))  # Cauchy-Schwarz: blocks share one length
+
 
 @dataclass(frozen=True)
 class ManhattanReach(_AxisReach):
@@ -88,6 +91,9 @@ class ManhattanReach(_AxisReach):
 
     def axes(self) -> np.ndarray:
         return self.lengths
+
+    def together(self, alone: np.ndarray) -> float:
+        return float(alone.max())
 
 
 @dataclass(frozen=True)
@@ -119,6 +125,9 @@ class BoxReach(_AxisReach):
 
     def axes(self) -> np.ndarray:
         return np.sqrt(self.lengths)
+
+    def together(self, alone: np.ndarray) -> float:
+        return float(alone.sum())
 
     @property
     def outer(self) -> float:

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from . import readers
-from .errors import ParameterError, RecordError
+from .errors import RecordError
 from .labels import Coder
 from .protocol import Problem, Summary
 
@@ -25,14 +25,11 @@ def empty(problem: Problem) -> Summary:
     return problem.kind(problem.key, 0, problem.total(np.empty((0, problem.width))))
 
 
-def check_readable_again(records: Any) -> None:
-    """Refuse, before any charge, what can be read only once where a plan reads it several times."""
-    if isinstance(records, Summary) or readers.Source(records).spends_itself:
-        raise ParameterError(
-            "this plan reads the records several times",
-            "a summary" if isinstance(records, Summary) else "a source that can be read once",
-            "Pass the records themselves, or plan with passes=1.",
-        )
+def reads_once(records: Any) -> str:
+    """Why records can be read only once, if so: a summary, or a source that is used up by reading it."""
+    if isinstance(records, Summary):
+        return "a summary"
+    return "a source that can be read once" if readers.Source(records).spends_itself else ""
 
 
 def summarize(

@@ -82,6 +82,14 @@ def facts(plan: Any) -> list[tuple[str, str]]:
         ("kernel", plan.kernel_words if plan.uses_kernel else "not used by this method"),
         ("method", f"{plan.chosen!r}"),
         ("numbers released", plan.numbers_words),
+        *plan.accuracy_rows,
+    ]
+
+
+def accuracy_rows(plan: Any) -> list[tuple[str, str]]:
+    """How accurate the release will be, as rows of a table."""
+    words = plan.vocabulary
+    return [
         ("expected error", f"{number(plan.expected_error)} (noise only, as drawn, squared L2)"),
         ("expected risk", f"{number(plan.expected_risk)} ({plan.risk_words})"),
         ("root of the risk", f"{math.sqrt(plan.expected_risk) / words.size:.2%} of {words.size_name}"),
@@ -171,7 +179,7 @@ def explain(plan: Any) -> str:
             f"{plan.n:,} {plan.vocabulary.record}s.",
             protection(plan),
             plan.vocabulary.assumption,
-            accuracy(plan),
+            plan.accuracy_words,
             limits(plan),
         ]
     )
@@ -190,7 +198,7 @@ def statement(release: Any) -> str:
         if release.steps
         else ""
     )
-    draw = " and ".join(dict.fromkeys(part.law.words for part in plan.stage.parts))
+    draw = " and ".join(dict.fromkeys(part.law.words for stage in plan.stages_drawn(release) for part in stage.parts))
     kernel = f" with {plan.kernel_words}" if plan.uses_kernel else ""
     how = (
         f"Method {plan.chosen!r}{kernel}: {draw}, drawn from the operating system's generator on "
@@ -202,11 +210,17 @@ def statement(release: Any) -> str:
             protection(plan),
             plan.vocabulary.assumption,
             how,
-            accuracy(plan),
+            plan.accuracy_words,
             limits(plan),
             charged,
         ]
     )
+
+
+def radius_statement(release: Any) -> str:
+    """What was protected when a radius was chosen."""
+    head, guaranteed, assumption, _, missed, open_to_all, charged = statement(release).split("\n\n")
+    return "\n\n".join([head, guaranteed, assumption, missed, open_to_all, charged])
 
 
 def group_statement(groups: Any) -> str:

@@ -10,7 +10,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from conftest import GRID, hostile
+from conftest import GRID, drawn_without_noise, hostile, neighbours, stage_loss
 
 import dpfda as dp
 from dpfda import losses, summaries
@@ -27,22 +27,6 @@ COVARIANCE_METHODS = {
     "KNorm-4": dp.KNorm(components=4),
     "default": None,
 }
-
-
-def neighbours(adds: bool, base: np.ndarray, record: np.ndarray, other: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    if adds:
-        return np.vstack([base, record]), base
-    return np.vstack([base[1:], record]), np.vstack([base[1:], other])
-
-
-def stage_loss(stage: dp.protocol.Stage, first: np.ndarray, second: np.ndarray) -> float:
-    """Privacy loss of one stage between two data sets, through the real path."""
-    found = []
-    for data in (first, second):
-        summary = summaries.summarize(stage.problem, data)
-        stage.problem.check(summary)
-        found.append(stage.statistic(summary))
-    return stage.loss(found[0] - found[1])
 
 
 # -- covariance ---------------------------------------------------------------------------------
@@ -234,16 +218,6 @@ def odd_pairs(plan: dp.RegressionPlan | dp.SmootherPlan, rng: np.random.Generato
     records.append(np.full(inputs + size, np.nan))
     base = np.column_stack([rng.normal(0, 1, (plan.n, inputs)), rng.normal(0, 1, (plan.n, size))])
     return [neighbours(plan.problem.adds, base, record, records[i - 1]) for i, record in enumerate(records)]
-
-
-def drawn_without_noise(plan: dp.RegressionPlan | dp.SmootherPlan, data: np.ndarray) -> list[np.ndarray]:
-    """What all stages would release without noise: a fixed stand-in for earlier draws."""
-    drawn: list[np.ndarray] = []
-    stage = plan.stage
-    while stage is not None:
-        drawn.append(stage.statistic(summaries.summarize(stage.problem, data)))
-        stage = plan.next(drawn)
-    return drawn
 
 
 @pytest.mark.parametrize("relation", RELATIONS)

@@ -23,6 +23,7 @@ ledger_app = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="Keep
 app.command("plan")(planning.plan_command)
 app.command("compare")(planning.compare_command)
 app.command("mean")(releasing.mean_command)
+app.command("radius")(releasing.radius_command)
 app.command("density")(densities.density_command)
 app.command("covariance")(covariances.covariance_command)
 app.command("regress")(models.regress_command)

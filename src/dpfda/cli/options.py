@@ -34,8 +34,9 @@ MethodText = Annotated[
     str | None,
     typer.Option(
         "--method",
-        help="minimax, qr, frl, knorm, ar (not for densities), bernstein:lattice=20,order=5 (not for covariances) or "
-        "gaussianprocess:delta=1e-6 (not pure); options as qr:psi=0.01. Default: minimax or knorm, by expected risk.",
+        help="auto, minimax, qr, frl, knorm, blocks, ar (not for densities), bernstein:lattice=20,order=5 (not for "
+        "covariances) or gaussianprocess:delta=1e-6 (not pure); options as qr:psi=0.01 or auto:spread=1,passes=1 (a "
+        "public radius about the mean; read the file once). Default: auto, by expected risk.",
     ),
 ]
 Domain = Annotated[

@@ -13,11 +13,11 @@ from ..bounds import Bound, L1Ball, L2Ball
 from ..errors import ParameterError, shown
 from ..grid import Grid
 from ..kernels import Cosine, Exponential, Gaussian, Kernel, Matern, Stationary
-from ..methods import AR, FRL, QR, Bernstein, GaussianProcess, KNorm, Method, Minimax
+from ..methods import AR, FRL, QR, Auto, Bernstein, Blocks, GaussianProcess, KNorm, Method, Minimax
 
 METHODS: dict[str, type[Method]] = {
-    "frl": FRL, "ar": AR, "qr": QR, "minimax": Minimax, "knorm": KNorm, "bernstein": Bernstein,
-    "gaussianprocess": GaussianProcess,
+    "auto": Auto, "frl": FRL, "ar": AR, "qr": QR, "minimax": Minimax, "knorm": KNorm, "blocks": Blocks,
+    "bernstein": Bernstein, "gaussianprocess": GaussianProcess,
 }  # fmt: skip
 KERNELS: dict[str, Callable[..., Stationary]] = {"matern": Matern, "exponential": Exponential, "gaussian": Gaussian}
 NORMS: dict[str, Callable[..., Bound]] = {"l2": L2Ball, "l1": L1Ball}

@@ -1,4 +1,4 @@
-"""`dpfda mean` and `dpfda show`: releases, made and read again."""
+"""`dpfda mean`, `dpfda radius` and `dpfda show`: releases, made and read again."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from ..plan import Plan
 from ..plans import MeanPlan
 from ..postprocess import SHRINKAGE
 from . import options as opt
+from . import parsing
 from .console import guarded, out, progress_bar
 
 
@@ -47,6 +48,7 @@ def mean_command(
     plot: opt.Picture = None,
     statement: opt.StatementFile = None,
     shrink: Annotated[str | None, typer.Option(help="Shrink after the noise: bayes or james-stein.")] = None,
+    raw: Annotated[bool, typer.Option("--raw", help="The numbers as drawn: no shrinkage after the noise.")] = False,
     as_json: opt.AsJson = False,
     quiet: opt.Quiet = False,
 ) -> None:
@@ -55,10 +57,12 @@ def mean_command(
     Example: dpfda mean curves.csv --epsilon 1 --radius 1 --out mean.json --csv mean.csv --plot mean.png
     """
     outputs = opt.Outputs(output, csv, plot, statement)
-    check_options(context, opt.PLAN_OPTIONS, plan, ledger, study)
+    check_options(context, (*opt.PLAN_OPTIONS, "raw"), plan, ledger, study)
     if not outputs.paths and not as_json:
         raise FileError("A release needs a place to go. Pass --out, --csv, --plot, --statement or --json.")
     check_shrink(shrink)
+    if shrink and raw:
+        raise ParameterError("numbers are shrunk or raw", "--shrink and --raw", "Drop one of them.")
     book = Ledger(ledger, study) if ledger else None
     reading: dict[str, Any] = {"columns": split(columns), "header": header}
     with outputs.reserved(curves, ledger, plan) as write, progress_bar(quiet or as_json) as progress:
@@ -67,7 +71,7 @@ def mean_command(
         else:
             options = opt.plan_options(
                 epsilon, radius, norm, center, grid, axis, kernel, method,
-                neighbors=neighbors, invalid=invalid, standardize=standardize, fill=fill,
+                neighbors=neighbors, invalid=invalid, standardize=standardize, fill=fill, postprocess=not raw,
             )  # fmt: skip
             release = api.mean(curves, n=n, ledger=book, progress=progress, **reading, **options)
         if shrink:
@@ -78,6 +82,47 @@ def mean_command(
     elif not quiet:
         out.print(repr(release.plan))
         out.print(f"Written: {', '.join(written)}")
+
+
+@guarded
+def radius_command(
+    curves: Annotated[Path, typer.Argument(help="CSV or Parquet file, one row a curve.")],
+    epsilon: opt.Epsilon = None,
+    quantile: Annotated[float, typer.Option(help="Share of the curves that the radius should hold.")] = 0.95,
+    center: opt.Center = None,
+    grid: opt.GridText = None,
+    smallest: Annotated[float | None, typer.Option(help="Smallest radius on offer. Default: 2^-30.")] = None,
+    largest: Annotated[float | None, typer.Option(help="Largest radius on offer. Default: 2^30.")] = None,
+    neighbors: opt.Neighbors = "replace",
+    invalid: opt.Invalid = "raise",
+    standardize: opt.Standardize = False,
+    fill: opt.Fill = None,
+    n: opt.N = None,
+    columns: opt.ValueColumns = None,
+    header: opt.Header = None,
+    ledger: opt.Book = None,
+    study: opt.Study = None,
+    as_json: opt.AsJson = False,
+    quiet: opt.Quiet = False,
+) -> None:
+    """Suggest a radius for a bound: a private quantile of the curves' norms. It costs epsilon, which is charged.
+
+    Example: dpfda radius curves.csv --epsilon 0.1 --center 0.5
+    """
+    if study is not None and ledger is None:
+        raise ParameterError("--study names the study of a ledger", "no ledger", "Pass --ledger too.")
+    book = Ledger(ledger, study) if ledger else None
+    with progress_bar(quiet or as_json) as progress:
+        release = api.suggest_radius(
+            curves, epsilon=epsilon, quantile=quantile, center=center, smallest=smallest, largest=largest,
+            grid=parsing.parse_grid(grid) if grid else None, neighbors=neighbors, invalid=invalid, ledger=book, n=n,
+            columns=split(columns), header=header, standardize=standardize, fill=fill, progress=progress,
+        )  # fmt: skip
+    if as_json:
+        figures = {"radius": release.radius, "quantile": quantile, "missed": release.plan.missed}
+        out.print_json(data={**figures, "epsilon": str(release.plan.epsilon), "entry": release.entry})
+    else:
+        out.print(f"{release.radius:.6g}" if quiet else release.statement + f"\n\nRadius: {release.radius:.6g}")
 
 
 def check_options(

@@ -11,7 +11,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -25,6 +25,9 @@ NOISES, SENSITIVITIES = ("matched", "kernel"), ("tight", "paper")
 
 class Method(Fact, ABC):
     """A frozen recipe that calibrates noise for any problem."""
+
+    #: What a private count costs, as a share of epsilon; None where the best share is computed.
+    count_share: ClassVar[Fraction | None] = None
 
     def frame(self, problem: Any) -> Any:
         """The problem as this method sees it; most take it as it is."""

@@ -7,8 +7,9 @@ generator; a release cannot reach those.
 """
 
 from .ball import Ball
+from .choice import Choice
 from .gaussian import Gaussian
 from .laplace import Laplace
 from .studies import laplace, process, simulate
 
-__all__ = ["Ball", "Gaussian", "Laplace", "laplace", "process", "simulate"]
+__all__ = ["Ball", "Choice", "Gaussian", "Laplace", "laplace", "process", "simulate"]

@@ -1,4 +1,4 @@
-"""Ball noise: uniform in direction, rounded exactly with interval arithmetic."""
+"""Ball noise: uniform in direction, in one ball or in blocks, rounded exactly with interval arithmetic."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, ClassVar
+from itertools import pairwise
+from typing import Any
 
 import flint
 import numpy as np
@@ -19,28 +20,55 @@ from .common import FLOATS, GUARD, RESOLUTION
 
 @dataclass(frozen=True)
 class Ball:
-    """Noise with density proportional to ``exp(-epsilon ||x / axes||_2 / diameter)`` (derivations: ball noise)."""
+    """Noise with density proportional to ``exp(-epsilon sum_B ||x_B / axes_B||_2 / diameter)``.
+
+    The sum runs over blocks of coordinates that begin at `starts`; a single block is the K-norm mechanism with a
+    Euclidean norm, blocks of one coordinate are independent Laplace noise (derivations: ball noise).
+    """
 
     epsilon: Fraction
     axes: np.ndarray
     diameter: float
     delta: Fraction = Fraction(0)
-    words: ClassVar[str] = "ball noise, rounded exactly"
+    starts: tuple[int, ...] = (0,)
 
     @classmethod
-    def calibrated(cls, epsilon: Fraction, reach: Reach, extent: np.ndarray) -> Ball:
-        """Ball noise on the axes that suit the reach best; like Laplace, with room for a float audit."""
+    def calibrated(cls, epsilon: Fraction, reach: Reach, extent: np.ndarray, starts: tuple[int, ...] = (0,)) -> Ball:
+        """Ball noise on the axes that suit the reach best; like Laplace, with room for a float audit.
+
+        Blocks share the budget so that the energy of all noise together is smallest (derivations: blocks).
+        """
         axes = reach.axes()
+        blocks = [slice(*pair) for pair in pairwise((*starts, axes.size))]
         with np.errstate(all="ignore"):
-            diameter = reach.radius(axes) * GUARD
+            if len(blocks) > 1:
+                energies = [(axes[b].size + 1) * float((axes[b] ** 2).sum()) for b in blocks]
+                axes = axes * np.repeat(np.power(energies, -0.25), [axes[b].size for b in blocks])
+            places = np.arange(axes.size)
+            alone = [reach.restricted(places[b]).radius(axes[b]) for b in blocks]
+            diameter = reach.together(np.array(alone)) * GUARD
         if not ((axes > 0).all() and 0 < diameter < np.inf):
             raise ParameterError(
                 "noise scales must be positive and finite",
                 f"{axes.size} of them that are not",
                 "Use fewer components, or a shorter length scale of the kernel.",
             )
-        floats = 2.0**-FLOATS * float(np.sqrt(((extent / axes) ** 2).sum()))
-        return cls(epsilon, axes, diameter + floats)
+        floats = 2.0**-FLOATS * sum(float(np.sqrt(((extent[b] / axes[b]) ** 2).sum())) for b in blocks)
+        return cls(epsilon, axes, diameter + floats, starts=starts)
+
+    @property
+    def words(self) -> str:
+        return "ball noise, rounded exactly" if len(self.starts) == 1 else "blocks of ball noise, rounded exactly"
+
+    @property
+    def blocks(self) -> list[slice]:
+        """The coordinates of each block."""
+        return [slice(*pair) for pair in pairwise((*self.starts, self.axes.size))]
+
+    @cached_property
+    def _lengths(self) -> np.ndarray:
+        """For each coordinate, how many its block has."""
+        return np.repeat([b.stop - b.start for b in self.blocks], [b.stop - b.start for b in self.blocks])
 
     @property
     def scales(self) -> np.ndarray:
@@ -48,10 +76,11 @@ class Ball:
 
     @property
     def variance(self) -> np.ndarray:
-        return (self.axes.size + 1) * self.scales**2
+        return (self._lengths + 1) * self.scales**2
 
     def loss(self, h: np.ndarray) -> float:
-        return float(self.epsilon) * float(np.sqrt(((h / self.axes) ** 2).sum())) / self.diameter
+        total = sum(float(np.sqrt(((h[b] / self.axes[b]) ** 2).sum())) for b in self.blocks)
+        return float(self.epsilon) * total / self.diameter
 
     def settle(self, values: Sequence[Fraction]) -> list[Fraction]:
         return list(values)
@@ -69,13 +98,15 @@ class Ball:
         widths = [Fraction(a) * Fraction(self.diameter) / self.epsilon for a in self.axes.tolist()]
         centres = [c / step for c, step in zip(settled, steps, strict=True)]
         ratios = [width / step for width, step in zip(widths, steps, strict=True)]
-        return np.array(_rounded_ball(centres, ratios), dtype=float) * self._steps
+        drawn = [k for b in self.blocks for k in _rounded_ball(centres[b], ratios[b])]
+        return np.array(drawn, dtype=float) * self._steps
 
     def simulate(self, size: int, rng: np.random.Generator) -> np.ndarray:
-        dimension = self.axes.size
-        direction = rng.standard_normal((size, dimension))
-        radius = rng.standard_gamma(dimension, size) / np.sqrt((direction**2).sum(axis=1))
-        return radius[:, None] * direction * self.scales
+        noise = rng.standard_normal((size, self.axes.size))
+        for block in self.blocks:
+            direction = noise[:, block]
+            direction *= (rng.standard_gamma(direction.shape[1], size) / np.sqrt((direction**2).sum(axis=1)))[:, None]
+        return noise * self.scales
 
 
 class _Uniforms:

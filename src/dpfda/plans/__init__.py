@@ -8,6 +8,7 @@ from .density import DensityPlan
 from .groups import GroupPlan
 from .kernel import ClassPlan, KernelPlan
 from .mean import MeanPlan
+from .radius import RadiusPlan
 from .regression import RegressionPlan
 from .smoother import SmootherPlan
 
@@ -18,6 +19,7 @@ __all__ = [
     "GroupPlan",
     "KernelPlan",
     "MeanPlan",
+    "RadiusPlan",
     "RegressionPlan",
     "SmootherPlan",
 ]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -13,11 +13,12 @@ from ..bounds import L2Ball
 from ..errors import ParameterError
 from ..grid import Grid
 from ..kernels import Kernel
-from ..methods import Method
+from ..methods import Auto, Centred, KNorm, Method, Minimax
 from ..methods.base import one_of
 from ..plan import Plan
 from ..problems.covariance import MOST_SQUARES, CovarianceProblem
 from ..symmetric import SymmetricBasis
+from .centring import Centring
 from .curves import choose_method, curve_words, only_curves, settle_curves
 
 if TYPE_CHECKING:
@@ -31,7 +32,8 @@ MOST_FUNCTIONS = 64
 class CovariancePlan(Plan):
     """The plan of a private covariance surface.
 
-    `bound` is an L2 ball about a public centre; `kernel` and `method` None are as for a mean. Noise lies
+    `bound` is an L2 ball about a public centre; `kernel` None is as for a mean, `method` None about a private centre
+    where that pays. Noise lies
     on the K(K+1)/2 free numbers of a symmetric matrix. `postprocess` shrinks by the known noise law
     and projects onto covariances, so that no direction has a negative variance.
 
@@ -44,6 +46,7 @@ class CovariancePlan(Plan):
     """
 
     query: ClassVar[str] = "covariance"
+    one_pass: ClassVar[str] = "plan with method=dp.Auto(passes=1)"
     risk_words: ClassVar[str] = "noise and bias, as left by shrinkage, over a public class of covariances"
     n: int
     epsilon: Fraction
@@ -63,9 +66,9 @@ class CovariancePlan(Plan):
         one_of("postprocess", self.postprocess, (True, False))
         if self.n > MOST_SQUARES:
             raise ParameterError(f"n must be at most {MOST_SQUARES}", self.n, "Release several groups instead.")
-        if self.method is None:
-            choose_method(self)
-        self.stage  # noqa: B018  (calibrate now: a plan that cannot be carried out is refused when it is made)
+        if self.method is None or isinstance(self.method, Auto):
+            self._choose_method(Auto() if self.method is None else self.method)
+        self.foreseen  # noqa: B018  (calibrate now: a plan that cannot be carried out is refused when it is made)
 
     @cached_property
     def problem(self) -> CovarianceProblem:
@@ -77,6 +80,25 @@ class CovariancePlan(Plan):
         )  # fmt: skip
         return self.method.frame(problem)
 
+    def _choose_method(self, auto: Auto) -> None:
+        """About a private centre where that pays, typically; else whichever of two has the smaller expected risk."""
+        if auto.spread is not None:
+            raise ParameterError("the spread is for means", repr(auto), "Pass method=dp.Auto().")
+        put = lambda method: object.__setattr__(self, "method", method)  # noqa: E731
+        if auto.passes is None or auto.passes >= len(Centred.steps):
+            about = [replace(self, method=Centred(m)) for m in (Minimax(), KNorm())]
+            best = min(about, key=lambda plan: plan.expected_risk)
+            if best.course is not None and best.course.gain > 1:
+                put(best.method)
+                return
+        choose_method(self)
+
+    @cached_property
+    def course(self) -> Centring | None:  # type: ignore[override]
+        if not isinstance(self.chosen, Centred):
+            return None
+        return Centring(self.problem, self.bound, self.chosen, self.epsilon)
+
     @property
     def released(self) -> type[CovarianceRelease]:
         return exits.CovarianceRelease
@@ -87,6 +109,8 @@ class CovariancePlan(Plan):
     @property
     def vocabulary(self) -> words.Vocabulary:
         rows, text = curve_words(self, "curve")
+        if self.course:
+            rows, text = (*rows, ("passes", str(self.course.passes))), f"{text}\n\n{self.course.words()}"
         return words.Vocabulary(
             noun="surface",
             release="covariance surface",

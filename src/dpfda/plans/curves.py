@@ -20,6 +20,14 @@ from .checks import check_method, number_of_records, whole
 
 def settle_curves(plan: Any, bound: Any, alone: str) -> None:
     """Check the public facts of a plan and bring them into their final form; `alone` says why n is at least two."""
+    settle_records(plan, bound, alone)
+    kernel = Matern() if plan.kernel is None else as_kernel(plan.kernel)
+    object.__setattr__(plan, "kernel", kernel.on(plan.grid))
+    check_method(getattr(plan, "method", None))
+
+
+def settle_records(plan: Any, bound: Any, alone: str) -> None:
+    """The same for what every plan about curves has: no kernel, no method."""
     put = lambda name, value: object.__setattr__(plan, name, value)  # noqa: E731
     put("epsilon", as_epsilon(plan.epsilon))
     put("n", number_of_records(plan.n, alone))
@@ -30,9 +38,6 @@ def settle_curves(plan: Any, bound: Any, alone: str) -> None:
             "Pass bound=dp.L2Ball(radius): there is no default, and it is never read from data.",
         )
     put("grid", as_grid(plan.grid))
-    kernel = Matern() if plan.kernel is None else as_kernel(plan.kernel)
-    put("kernel", kernel.on(plan.grid))
-    check_method(getattr(plan, "method", None))
     one_of("neighbors", plan.neighbors, NEIGHBORS)
     one_of("invalid", plan.invalid, INVALID)
     one_of("standardize", plan.standardize, (False, True))
@@ -70,11 +75,18 @@ def only_curves(grid: Grid | ProductGrid, what: str) -> None:
 
 def curve_words(plan: Any, noun: str) -> tuple[tuple[tuple[str, str], ...], str]:
     """Rows of the table and the paragraph about how each record is treated."""
-    rows = [("bound", words.describe_bound(plan.bound, plan.grid.volume)), ("grid", repr(plan.grid))]
+    bound = words.describe_bound(plan.bound, plan.grid.volume)
+    rows, more = curve_facts(plan, noun)
     text = (
-        f"Each {noun} is clipped to a public bound before it is used ({rows[0][1]}). The guarantee "
-        f"holds whatever the data is; only accuracy depends on the bound being a good one."
+        f"Each {noun} is clipped to a public bound before it is used ({bound}). The guarantee "
+        f"holds whatever the data is; only accuracy depends on the bound being a good one.{more}"
     )
+    return (("bound", bound), ("grid", repr(plan.grid)), *rows), text
+
+
+def curve_facts(plan: Any, noun: str) -> tuple[tuple[tuple[str, str], ...], str]:
+    """Rows and sentences about what happens to each record before it is used, if anything does."""
+    rows, text = [], ""
     if plan.standardize:
         rows.append(("standardize", f"each {noun}: own mean removed, own norm divided out"))
         text += f" Before that, each {noun} has its own mean removed and is divided by its own norm."

@@ -16,7 +16,7 @@ from ..diameter import EXACT, AtomReach
 from ..errors import ParameterError, RecordError, shown
 from ..grid import Grid, ProductGrid
 from ..kernels import Gaussian, Kernel, Stationary
-from ..methods import FRL, QR, Bernstein, GaussianProcess, KNorm, Method, Minimax
+from ..methods import FRL, QR, Auto, Bernstein, GaussianProcess, KNorm, Method, Minimax
 from ..methods.base import check_positive, one_of
 from ..noise import Laplace
 from ..plan import Plan
@@ -90,6 +90,9 @@ class DensityPlan(Plan):
         for name, allowed in (("neighbors", NEIGHBORS), ("invalid", INVALID), ("outside", OUTSIDE)):
             one_of(name, getattr(self, name), allowed)
         one_of("postprocess", self.postprocess, (True, False))
+        if isinstance(self.method, Auto):
+            self.method.check_plain("a density")
+            put("method", None)
         if self.method is None:
             put("method", self._default_method())
         self.stage  # noqa: B018  (calibrate now: a plan that cannot be carried out is refused when it is made)

@@ -5,16 +5,23 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import ClassVar
+from typing import Any, ClassVar
+
+import numpy as np
 
 from .. import words
 from ..bounds import Bound
 from ..grid import Grid, ProductGrid
 from ..kernels import Kernel
-from ..methods import Method
+from ..methods import Auto, Method, Select, Staged
+from ..methods.base import one_of
+from ..methods.outlook import shape_of
+from ..noise import Ball
 from ..plan import Plan
 from ..problems.mean import MeanProblem
-from .curves import choose_method, curve_words, settle_curves
+from .curves import curve_words, settle_curves
+from .rounds import Rounds
+from .selected import Selected
 
 #: Components beyond this many never pay at any budget the lattice can hold.
 MOST_COMPONENTS = 1024
@@ -26,8 +33,9 @@ MOST_ENTRIES = 2**26
 class MeanPlan(Plan):
     """The plan of a private mean curve.
 
-    `kernel` None is Matern 3/2 with a tenth of the domain as length scale; `method` None is
-    whichever of Minimax and KNorm has the smaller expected risk.
+    `kernel` None is Matern 3/2 with a tenth of the domain as length scale; `method` None is ``Auto()``. Unless
+    `postprocess` is False, ball noise is shrunk after the release by its known law, which cannot make the expected
+    error larger.
 
     >>> import dpfda as dp
     >>> plan = dp.MeanPlan(n=508, epsilon=1.0, bound=dp.L2Ball(1.0), grid=dp.Grid.uniform(0, 1, 48))
@@ -38,6 +46,7 @@ class MeanPlan(Plan):
     """
 
     query: ClassVar[str] = "mean"
+    one_pass: ClassVar[str] = "plan with method=dp.Auto(passes=1)"
     n: int
     epsilon: Fraction
     bound: Bound
@@ -48,12 +57,14 @@ class MeanPlan(Plan):
     invalid: str = "raise"
     standardize: bool = False
     fill: int | None = None
+    postprocess: bool = True
 
     def __post_init__(self) -> None:
         settle_curves(self, Bound, "A mean of one curve is that curve; privacy needs company.")
+        one_of("postprocess", self.postprocess, (True, False))
         if self.method is None:
-            choose_method(self)
-        self.stage  # noqa: B018  (calibrate now: a plan that cannot be carried out is refused when it is made)
+            object.__setattr__(self, "method", Auto())
+        self.foreseen  # noqa: B018  (calibrate now: a plan that cannot be carried out is refused when it is made)
 
     @cached_property
     def problem(self) -> MeanProblem:
@@ -70,10 +81,43 @@ class MeanPlan(Plan):
         )
         return self.method.frame(problem)
 
+    @cached_property
+    def course(self) -> Rounds | Selected | None:  # type: ignore[override]
+        """What follows the first stage, if anything does."""
+        chosen, epsilon = self.chosen, self.epsilon - self._count_epsilon
+        if isinstance(chosen, Select):
+            return Selected(self.problem, chosen, epsilon)
+        return Rounds(self._calibrated(), chosen, epsilon) if isinstance(chosen, Staged) else None
+
+    def explain(self) -> str:
+        text = super().explain()
+        if not isinstance(self.method, Auto):
+            return text
+        return f"{text}\n\n{self.method.words(self.problem, self.epsilon - self._count_epsilon, self.chosen)}"
+
+    @property
+    def risk_words(self) -> str:  # type: ignore[override]
+        """Stages count what shrinkage leaves, under the smooth guess."""
+        return "noise, sampling and bias after shrinkage, for a smooth mean" if self.course else super().risk_words
+
+    def variability(self, release: Any) -> tuple[np.ndarray, np.ndarray]:
+        """Sampling variances of the released coefficients, and how much more or less curves vary at each grid point."""
+        if isinstance(self.course, Rounds) and self.course.method.confidence:
+            return self.course.variability(release.drawn)
+        size, about = release.stage.problem.basis.size, release.raw - self.problem.center_coefficients
+        most = max(self.bound.outer**2 - float((about**2).sum()), self.bound.outer**2 / 4)
+        return shape_of(self.basis.eigenvalues[:size], 1.0) * (most / self.n), np.ones(self.grid.size)
+
+    def polished(self, release: Any) -> Any:
+        ball = all(isinstance(part.law, Ball) for part in release.stage.parts if part.where.max() < self.basis.size)
+        return release.shrink("james-stein") if self.postprocess and ball else release
+
     @property
     def vocabulary(self) -> words.Vocabulary:
         noun = "surface" if isinstance(self.grid, ProductGrid) else "curve"
         rows, text = curve_words(self, noun)
+        if self.course:
+            rows, text = (*rows, ("passes", str(self.course.passes))), f"{text}\n\n{self.course.words()}"
         return words.Vocabulary(
             noun=noun,
             release=f"mean {noun}",

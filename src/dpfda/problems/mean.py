@@ -177,6 +177,30 @@ class MeanProblem:
         encoded[invalid] = 0.0
         return encoded
 
+    def measured(self, batch: np.ndarray) -> np.ndarray:
+        """Coefficients about the centre in units of the body's semi-axes, not clipped; an unusable record has none.
+
+        A function of each record alone, whatever the batch: integer products, then elementwise steps.
+        """
+        curves, invalid = self._prepare(batch)
+        found = self._coefficients(curves) / self._inner_radius
+        found[invalid] = 0.0
+        return np.asarray(found)
+
+    def squared_distances(self, batch: np.ndarray, reference: float) -> np.ndarray:
+        """What each grid point adds to the squared distance of a curve from the centre, in units of a reference."""
+        with np.errstate(over="ignore"):
+            found = (self.distances(batch) * (np.sqrt(self.grid.weights) / reference)) ** 2
+        return np.asarray(np.minimum(found, 1e12))
+
+    def distances(self, batch: np.ndarray) -> np.ndarray:
+        """Curves minus the centre, point by point; an unusable record is the centre."""
+        curves, invalid = self._prepare(batch)
+        with np.errstate(over="ignore"):
+            found = curves - self.center
+        found[invalid] = 0.0
+        return np.asarray(found)
+
     def total(self, batch: np.ndarray) -> np.ndarray:
         """Sum of :meth:`encode` over a batch; one pass over memory when curves are taken as they are."""
         if not (self.bound.on_grid and self.fill is None and not self.standardize):

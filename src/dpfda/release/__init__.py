@@ -6,6 +6,7 @@ from .density import DensityRelease
 from .exit import check_budget, execute, execute_all, open_ledger
 from .function import FunctionRelease, SmootherRelease
 from .groups import Difference, GroupRelease
+from .radius import RadiusRelease
 from .regression import RegressionRelease
 from .saved import load
 
@@ -15,6 +16,7 @@ __all__ = [
     "Difference",
     "FunctionRelease",
     "GroupRelease",
+    "RadiusRelease",
     "RegressionRelease",
     "Release",
     "SmootherRelease",

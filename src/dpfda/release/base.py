@@ -14,7 +14,7 @@ from .. import codec, plots, words
 from ..errors import ParameterError
 from ..files import write_whole
 from ..grid import interpolated, like
-from ..postprocess import Band, band_half_width, shrink
+from ..postprocess import Band, band_half_width, confidence_half_width, shrink
 
 VERSION = 1
 
@@ -40,6 +40,7 @@ class Release:
     seal: str | None = None
     steps: tuple[str, ...] = ()
     order: int = 0
+    drawn: tuple[np.ndarray, ...] = ()
 
     # -- the curve or surface -------------------------------------------------------------
 
@@ -84,11 +85,39 @@ class Release:
         """
         basis = self.plan.basis
         points = self.grid.points if t is None else basis.points(t)
-        width = band_half_width(self.plan.stage, level, points, self.plan.problem.typical(self.raw), self.order)
+        stage = self.stage
+        width = band_half_width(
+            stage, level, points, stage.problem.typical(self.raw[: stage.problem.basis.size]), self.order
+        )
         middle = basis.evaluate(points, self.order) @ self.raw if t is not None or self.order else None
         middle = (basis.synthesize(self.raw) if middle is None else middle) + self._offset(points)
         shape = self.grid.shape if t is None else middle.shape
         return Band(points, (middle - width).reshape(shape), (middle + width).reshape(shape), level)
+
+    def confidence_band(self, level: float = 0.95) -> Band:
+        """Simultaneous band for the mean of the population that the curves are a sample of.
+
+        It combines the known noise with the variability of curves, as estimated from a share of the budget where
+        the plan had one for that, and otherwise as large as the public bound allows. With probability `level`
+        the population's mean, as far as the released functions can express it, lies inside, everywhere.
+        """
+        if self.order or not hasattr(self.plan, "variability"):
+            raise ParameterError(
+                "confidence bands are for released mean curves and surfaces",
+                self.title,
+                "Use band(): it covers the noise.",
+            )
+        stage, points = self.stage, self.grid.points
+        sampling, gain = self.plan.variability(self)
+        statistic = stage.problem.typical(self.raw[: stage.problem.basis.size])
+        width = confidence_half_width(stage, level, points, statistic, sampling, gain).reshape(self.grid.shape)
+        middle = (self.plan.basis.synthesize(self.raw) + self.plan.problem.offset).reshape(self.grid.shape)
+        return Band(points, middle - width, middle + width, level)
+
+    @property
+    def stage(self) -> Any:
+        """The stage whose noise the released coefficients carry."""
+        return self.plan.last_stage(self.drawn)
 
     def shrink(self, method: str = "bayes") -> Self:
         """A copy shrunk towards the public centre with the known noise law; `raw` keeps what was drawn."""
@@ -156,6 +185,7 @@ class Release:
             "steps": list(self.steps),
             "order": self.order,
             "statement": self.statement,
+            **({"drawn": [d.tolist() for d in self.drawn]} if self.drawn else {}),
         }
 
     def save(self, path: str | os.PathLike[str]) -> Path:

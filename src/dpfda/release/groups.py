@@ -140,7 +140,7 @@ class Difference:
 
     def band(self, level: float = 0.95) -> Band:
         """Simultaneous noise band around the raw difference: with probability `level` both noises stay inside."""
-        terms = [(part.plan.stage, part.plan.problem.typical(part.raw)) for part in (self.left, self.right)]
+        terms = [(part.stage, part.stage.problem.typical(part.raw)) for part in (self.left, self.right)]
         width = band_of(terms, level, self.grid.points)
         raw = [part.plan.basis.synthesize(part.raw) + part.plan.problem.offset for part in (self.left, self.right)]
         middle, shape = (raw[0] - raw[1]).reshape(self.grid.shape), self.grid.shape

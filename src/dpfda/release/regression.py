@@ -28,7 +28,6 @@ class RegressionRelease(Release):
     """
 
     query: str = "regression"
-    drawn: tuple[np.ndarray, ...] = ()
 
     @property
     def line(self) -> Any:
@@ -118,9 +117,6 @@ class RegressionRelease(Release):
         """All coefficient functions with their noise bands, side by side; returns the first axes."""
         title = f"Coefficient functions, {words.guarantee(self.plan)}"
         return plots.curves(self.plan.grid, self.values, self.band(level), self.names, title)
-
-    def body(self) -> dict[str, Any]:
-        return {**super().body(), "drawn": [d.tolist() for d in self.drawn]}
 
     def _columns(self, level: float) -> dict[str, np.ndarray]:
         band, count = self.band(level), self.plan.basis.count

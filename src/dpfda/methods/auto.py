@@ -1,0 +1,101 @@
+"""Auto: rounds, noise, components and shrinkage picked by the exact risk over a robust class, before data."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from ..errors import ParameterError, shown
+from ..protocol import Part, Problem
+from .base import Method, check_positive
+from .blocks import Blocks
+from .frl import FRL
+from .knorm import KNorm
+from .minimax import Minimax
+from .outlook import Outlook
+from .staged import Staged
+
+#: Shares of the first round and, where there are three, of the second.
+FIRSTS = (Fraction(1, 10), Fraction(1, 5), Fraction(3, 10))
+SECONDS = (Fraction(3, 20), Fraction(1, 4))
+
+
+@dataclass(frozen=True, eq=False)
+class Auto(Method):
+    """The default for means: whatever should be most accurate for n, epsilon, the bound, the spread and the kernel.
+
+    `spread` is a public radius that holds (nearly) every curve about their mean, if you know one; otherwise it is
+    chosen privately where that pays. `passes` limits how often the data may be read: 1 for sources that can be read
+    only once and for saved summaries.
+
+    >>> Auto(passes=1)
+    Auto(spread=None, passes=1)
+    """
+
+    spread: float | None = None
+    passes: int | None = None
+
+    def __post_init__(self) -> None:
+        check_positive("spread", self.spread)
+        object.__setattr__(self, "spread", None if self.spread is None else float(self.spread))
+        if self.passes is not None and (
+            isinstance(self.passes, bool) or not isinstance(self.passes, int | np.integer) or self.passes < 1
+        ):
+            raise ParameterError("passes must be a whole number from 1", shown(self.passes), "Pass passes=1, or None.")
+
+    def check_plain(self, what: str) -> None:
+        """Where the method is chosen in another way, options for means would be ignored: refuse them."""
+        if self.spread is not None or (self.passes or 1) > 1:
+            raise ParameterError(f"{what} is read once and has no spread", repr(self), "Pass method=dp.Auto().")
+
+    def resolved(self, problem: Problem, epsilon: Fraction) -> Any:
+        """The chosen method itself, of one round or in stages."""
+        outlook = self.outlook(problem, epsilon)
+        return min(self.candidates(outlook), key=outlook.typical)
+
+    def calibrate(self, problem: Problem, epsilon: Fraction) -> tuple[Part, ...]:
+        parts: tuple[Part, ...] = self.resolved(problem, epsilon).calibrate(problem, epsilon)
+        return parts
+
+    def words(self, problem: Any, epsilon: Fraction, chosen: Method) -> str:
+        """Why the choice fell as it did, in words and numbers."""
+        outlook = self.outlook(problem, epsilon)
+        found = self.candidates(outlook)
+        rounds = {True: "stages", False: "one round"}
+        other = min(
+            (m for m in found if isinstance(m, Staged) != isinstance(chosen, Staged)), key=outlook.typical, default=None
+        )
+        return (
+            f"Auto compared {len(found)} ways to spend the budget over smooth and rough means, before data, and chose "
+            f"{_risks(outlook, chosen)}."
+            + (f" The best with {rounds[isinstance(other, Staged)]} was {_risks(outlook, other)}." if other else "")
+        )
+
+    def outlook(self, problem: Any, epsilon: Fraction) -> Outlook:
+        """The risks among which the choice is made."""
+        if not hasattr(problem, "bound") or problem.smooths:
+            raise ParameterError("Auto chooses among ways to release a mean", "another problem", "Leave method out.")
+        return Outlook(problem, epsilon, self.spread)
+
+    def candidates(self, outlook: Outlook) -> list[Method]:
+        """One round of independent Laplace noise, a ball or blocks; or one of the latter and rounds about it."""
+        schedules = [(a, 1 - a) for a in FIRSTS] + [(a, b, 1 - a - b) for a in FIRSTS for b in SECONDS]
+        found: list[Method] = [Minimax().resolved(outlook.problem, outlook.epsilon)]
+        for count in outlook.counts:
+            balls: list[Method] = [KNorm(count), Blocks(count)]
+            found += [FRL(count), *balls]
+            first = min(balls, key=outlook.noise)
+            stages = [Staged(first, self.spread, shares) for shares in schedules]
+            found += [staged for staged in stages if self.passes is None or len(staged.steps) <= self.passes]
+        return found
+
+
+def _risks(outlook: Outlook, method: Method) -> str:
+    risks = np.exp(np.log(outlook.risks(method)).mean(axis=0))
+    return (
+        f"{method!r}: expected squared error {risks[0]:.3g} for a smooth mean, {risks[1]:.3g} to {risks[1:].max():.3g} "
+        f"for ever rougher ones, {outlook.typical(method):.3g} altogether"
+    )

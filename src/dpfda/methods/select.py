@@ -1,0 +1,82 @@
+"""Select: a private choice among methods, by what each would make of the data."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any, Self
+
+from ..codec import exact_fraction
+from ..errors import ParameterError, shown
+from ..protocol import Part, Problem
+from .auto import Auto
+from .base import Method
+from .staged import Staged
+
+
+@dataclass(frozen=True, eq=False)
+class Select(Method):
+    """The best of several candidates (components, smoothness, filters, whole methods), chosen privately from the data.
+
+    A share of epsilon goes to the choice, the rest to the release. A candidate's score is its expected squared error on
+    the clipped data: its public noise, and what its filter misses of the data's mean; one curve moves scores
+    by a proven bound (derivations: private choice). Never cross-validation, which is not private.
+
+    >>> from dpfda.methods import KNorm
+    >>> Select([KNorm(4), KNorm(12)]).share
+    Fraction(1, 10)
+    """
+
+    candidates: tuple[Method, ...]
+    share: Fraction = Fraction(1, 10)
+
+    def __post_init__(self) -> None:
+        cure = "Pass dp.Select([dp.KNorm(8), dp.KNorm(32)]), say."
+        given = self.candidates
+        found = tuple(given) if isinstance(given, Iterable) and not isinstance(given, str) else ()
+        if len(found) < 2 or not all(isinstance(method, Method) for method in found):
+            raise ParameterError("candidates are two or more methods", shown(given), cure)
+        if any(isinstance(method, Staged | Auto | Select) for method in found):
+            raise ParameterError("candidates are methods of one round", "stages or choices among them", cure)
+        share = exact_fraction(self.share)
+        if share is None or not 0 < share < 1:
+            raise ParameterError("share lies strictly between 0 and 1", shown(self.share), "Pass share='1/10'.")
+        object.__setattr__(self, "candidates", found)
+        object.__setattr__(self, "share", share)
+
+    def frame(self, problem: Any) -> Any:
+        if any(method.frame(problem) is not problem for method in self.candidates) or not hasattr(problem, "bound"):
+            raise ParameterError(
+                "candidates release the mean in a kernel's basis",
+                "another kind",
+                "Leave Bernstein out of the candidates.",
+            )
+        if problem.smooths or problem.adds:
+            raise ParameterError(
+                "a choice by the data's mean needs a public number of curves", "add-remove", "Use neighbors='replace'."
+            )
+        return problem
+
+    def resolved(self, problem: Problem, epsilon: Fraction) -> Self:
+        left = epsilon * (1 - self.share)
+        return replace(self, candidates=tuple(method.resolved(problem, left) for method in self.candidates))
+
+    def calibrate(self, problem: Problem, epsilon: Fraction) -> tuple[Part, ...]:
+        """Parts of the candidate that should be best before data: what a plan expects."""
+        return min(self.parts(problem, epsilon), key=lambda parts: _risk(problem, parts))
+
+    def parts(self, problem: Problem, epsilon: Fraction) -> list[tuple[Part, ...]]:
+        """What each candidate would release with."""
+        found = [method.calibrate(problem, epsilon * (1 - self.share)) for method in self.candidates]
+        if any(part.law.delta for parts in found for part in parts):
+            raise ParameterError("candidates are for pure differential privacy", "one with a delta", "Leave it out.")
+        return found
+
+
+def _risk(problem: Problem, parts: tuple[Part, ...]) -> float:
+    noise = sum(float(part.law.variance.sum()) for part in parts)
+    missed = problem.guess.copy()
+    for part in parts:
+        missed[part.where] = part.bias(problem.guess)
+    return noise + float(missed.sum())

@@ -1,0 +1,134 @@
+"""Staged: a rough private centre first, then releases in small bodies about it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any, ClassVar, Self
+
+from ..codec import exact_fraction
+from ..errors import ParameterError, shown
+from ..protocol import Part, Problem
+from .base import Method, check_positive
+from .blocks import Blocks
+
+#: Default shares of the budget: each private choice of a radius, and the curves' own variability.
+SELECTION, CONFIDENCE = Fraction(1, 25), Fraction(1, 100)
+MOST_ROUNDS = 8
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Staged(Method):
+    """Several rounds over the data, each with its share of epsilon and a pass of its own (derivations: stages).
+
+    The first round is `method` with the plan's bound: a rough private centre. Every later one clips curves to an
+    ellipsoid about the centre so far and releases their mean distance from it with blocks of ball noise.
+    How far curves stray is `spread` (a public radius, if you know one); the ellipsoid of the last round, or of
+    every round where no spread is given, is chosen privately among candidates of several sizes and shapes.
+
+    `shares` divide what the rounds have among them and add up to one. `selection` is the share of epsilon that each
+    private choice costs (0: none, which needs a spread), `confidence` the share that goes to how much curves
+    vary, for :meth:`Release.confidence_band` (0: none).
+
+    >>> Staged(shares=("1/5", "4/5"), spread=1.0).steps
+    ('centre', 'choose', 'refine', 'vary')
+    """
+
+    #: Later rounds divide small distances by the count, not whole curves: a rough one will do.
+    count_share: ClassVar[Fraction | None] = Fraction(1, 40)
+
+    method: Method = Blocks()  # noqa: RUF009  (a frozen fact)
+    spread: float | None = None
+    shares: tuple[Fraction, ...] = (Fraction(1, 5), Fraction(4, 5))
+    selection: Fraction = SELECTION
+    confidence: Fraction = CONFIDENCE
+
+    def __post_init__(self) -> None:
+        put = lambda name, value: object.__setattr__(self, name, value)  # noqa: E731
+        if not isinstance(self.method, Method) or isinstance(self.method, Staged):
+            raise ParameterError(
+                "the first round is a method of one round", shown(self.method), "Pass dp.KNorm(), say."
+            )
+        check_positive("spread", self.spread)
+        put("spread", None if self.spread is None else float(self.spread))
+        put("shares", _shares(self.shares))
+        for name in ("selection", "confidence"):
+            share = exact_fraction(getattr(self, name))
+            if share is None or not 0 <= share <= Fraction(1, 2):
+                raise ParameterError(
+                    f"{name} is a share of epsilon, from 0 to 1/2", shown(getattr(self, name)), "Try 1/20."
+                )
+            put(name, share)
+        if not self.selection and self.spread is None:
+            raise ParameterError(
+                "without a private choice of the radius the spread must be public",
+                "none",
+                "Pass spread=..., or selection.",
+            )
+        if self.rounds_share <= 0:
+            raise ParameterError("the rounds need a share of epsilon", "none is left", "Lower selection or confidence.")
+
+    def __repr__(self) -> str:
+        spread = "" if self.spread is None else f", spread={self.spread:g}"
+        return (
+            f"Staged({self.method!r}{spread}, shares={tuple(map(str, self.shares))}, selection='{self.selection}', "
+            f"confidence='{self.confidence}')"
+        )
+
+    # -- what happens, in order ---------------------------------------------------------------
+
+    @property
+    def steps(self) -> tuple[str, ...]:
+        """One name per pass over the data."""
+        found = ["centre"]
+        for number in range(1, len(self.shares)):
+            last = number == len(self.shares) - 1
+            found += ["choose", "refine"] if self.selection and (last or self.spread is None) else ["refine"]
+        return (*found, "vary") if self.confidence else tuple(found)
+
+    @property
+    def rounds_share(self) -> Fraction:
+        """The share of epsilon that the rounds divide among them."""
+        return 1 - self.steps.count("choose") * self.selection - self.confidence
+
+    def share(self, number: int) -> Fraction:
+        """The share of epsilon of one pass, by its number."""
+        name = self.steps[number]
+        if name == "choose":
+            return self.selection
+        if name == "vary":
+            return self.confidence
+        rounds = [i for i, step in enumerate(self.steps) if step in ("centre", "refine")]
+        return self.rounds_share * self.shares[rounds.index(number)]
+
+    # -- the first round ------------------------------------------------------------------------
+
+    def frame(self, problem: Any) -> Any:
+        if self.method.frame(problem) is not problem or not hasattr(problem, "bound") or problem.smooths:
+            raise ParameterError(
+                "stages refine the mean of curves in a kernel's basis", type(self.method).__name__, "Use dp.Blocks()."
+            )
+        return problem
+
+    def resolved(self, problem: Problem, epsilon: Fraction) -> Self:
+        return replace(self, method=self.method.resolved(problem, epsilon * self.share(0)))
+
+    def calibrate(self, problem: Problem, epsilon: Fraction) -> tuple[Part, ...]:
+        parts = self.method.calibrate(problem, epsilon * self.share(0))
+        if any(part.law.delta for part in parts):
+            raise ParameterError(
+                "stages are for pure differential privacy", type(self.method).__name__, "Use a method without a delta."
+            )
+        return parts
+
+
+def _shares(given: Any) -> tuple[Fraction, ...]:
+    cure = "Pass shares=('1/5', '4/5'), say: one per round, adding up to one."
+    if isinstance(given, str) or not isinstance(given, Iterable):
+        raise ParameterError("shares are fractions, one per round", shown(given), cure)
+    found = tuple(exact_fraction(share) for share in given)
+    shares = tuple(share for share in found if share is not None)
+    if len(shares) != len(found) or not 2 <= len(shares) <= MOST_ROUNDS or min(shares) <= 0 or sum(shares) != 1:
+        raise ParameterError(f"shares are 2 to {MOST_ROUNDS} positive fractions that add up to one", shown(given), cure)
+    return shares

@@ -1,0 +1,161 @@
+"""A covariance in three passes: a private centre, a private radius about it, then products of small curves.
+
+Noise in a covariance grows with the fourth power of the radius, so that what the first two passes cost is won
+back many times wherever curves lie closer to each other than to the public centre (derivations: covariance).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from ..bounds import Ellipsoid, L2Ball
+from ..methods import Auto, Centred
+from ..methods.outlook import STRAYS, WIDER, Outlook
+from ..postprocess import shrunk
+from ..problems.about import InsideProblem
+from ..problems.count import count_part
+from ..problems.covariance import CovarianceProblem
+from ..problems.mean import MeanProblem
+from ..protocol import Stage
+
+#: Radii on offer: from twice the bound's down, a fourth of an octave apart.
+RADII = 2.0 ** (1 - np.arange(45) / 4)
+#: Curves outside are clipped, which makes a covariance too small: few of them, as many as a choice can tell apart.
+TELL_APART, MOST_OUTSIDE = 15.0, 0.1
+#: Radii that hold enough curves are told apart by their octave, at this share of the records.
+PRICE = 0.05
+
+
+@dataclass(frozen=True, eq=False)
+class Centring:
+    """The passes of a covariance plan; `problem` is the covariance with the plan's own bound."""
+
+    problem: CovarianceProblem
+    bound: L2Ball
+    method: Centred
+    epsilon: Fraction
+
+    @property
+    def passes(self) -> int:
+        return len(self.method.steps)
+
+    @property
+    def _count(self) -> Fraction:
+        return self.epsilon * (self.method.count_share or 0) if self.problem.adds else Fraction(0)
+
+    @property
+    def _divided(self) -> Fraction:
+        """What the passes divide: epsilon, less what a private count costs."""
+        return self.epsilon - self._count
+
+    @cached_property
+    def home(self) -> MeanProblem:
+        """The mean with the plan's bound."""
+        return self._mean(self.bound)
+
+    def _mean(self, bound: Any) -> MeanProblem:
+        code = self.problem.code
+        return MeanProblem(
+            code.basis, bound, code.n, code.decay, code.neighbors, code.invalid, code.standardize, code.fill
+        )
+
+    # -- stages -----------------------------------------------------------------------------------
+
+    @cached_property
+    def first(self) -> Stage:
+        parts = Auto(passes=1).calibrate(self.home, self._divided * self.method.centre)
+        if self.problem.adds:
+            parts = (*parts, count_part(self.home.basis.size, self.home.n, self._count))
+        return Stage(self.home, parts)
+
+    def stages(self, drawn: Sequence[np.ndarray]) -> list[Stage]:
+        """The stages that led to these draws, and the one that follows them, if any."""
+        curve = self._centre(drawn[0])
+        found = [self.first, self._choice(curve)]
+        if len(drawn) > 1:
+            found.append(self._covariance(L2Ball(float(self.radii[int(np.argmax(drawn[1]))]), curve)))
+        return found
+
+    def next(self, drawn: Sequence[np.ndarray]) -> Stage | None:
+        return self.stages(drawn)[-1] if len(drawn) < self.passes else None
+
+    def last(self, drawn: Sequence[np.ndarray]) -> Stage:
+        return self.stages(drawn)[-1]
+
+    def assembled(self, drawn: Sequence[np.ndarray]) -> np.ndarray:
+        stage, noisy = self.last(drawn), drawn[2]
+        if self.problem.adds:
+            noisy = np.append(noisy[:-1], drawn[0][-1])
+        return stage.problem.finish(noisy, stage.parts)
+
+    def _centre(self, noisy: np.ndarray) -> np.ndarray:
+        """The released mean, shrunk, as a curve."""
+        coefficients = shrunk(self.home.finish(noisy, self.first.parts), self.first, "james-stein", self.home)
+        return np.asarray(self.home.basis.synthesize(coefficients) + self.home.offset)
+
+    @property
+    def radii(self) -> np.ndarray:
+        return self.bound.radius * RADII
+
+    def _choice(self, curve: np.ndarray) -> Stage:
+        epsilon = self._divided * self.method.selection
+        inner = self._mean(Ellipsoid(np.full(self.home.basis.size, self.radii[0]), curve))
+        outside = min(MOST_OUTSIDE, TELL_APART / (self.home.n * float(epsilon)))
+        prices = PRICE * self.home.n * np.log2(RADII / RADII.min())
+        held = Fraction(round(1000 * (1 - outside)), 1000)
+        problem = InsideProblem(inner, (0,), (RADII / RADII[0])[:, None], held, prices, nested=True)
+        return problem.choice(epsilon)
+
+    def _covariance(self, bound: L2Ball) -> Stage:
+        code = self.problem.code
+        problem = CovarianceProblem.of(
+            self.problem.basis, bound, code.n, self.problem.decay, neighbors=code.neighbors, invalid=code.invalid,
+            standardize=code.standardize, fill=code.fill, shrinks=self.problem.shrinks,
+        )  # fmt: skip
+        return Stage(problem, self.method.calibrate(problem, self._divided))
+
+    # -- before data --------------------------------------------------------------------------------
+
+    def foreseen_radius(self, stray: float) -> float:
+        """The radius that should hold curves which stray this far from a mean that was released with noise."""
+        outlook = Outlook(self.home, self._divided * self.method.centre)
+        method = Auto(passes=1).resolved(self.home, self._divided * self.method.centre)
+        error = float(np.exp(np.log(outlook.risks(method)).mean(axis=0) @ outlook.weights))
+        return min(float(WIDER * np.sqrt(2 * stray**2 + error)), float(self.radii[0]))
+
+    @cached_property
+    def gain(self) -> float:
+        """How many times less noise than without a centre, typically over how far curves may stray."""
+        radii = [self.foreseen_radius(share * self.bound.radius) for share in STRAYS]
+        ratio = np.mean(np.log([self.bound.radius / radius for radius in radii]))
+        return float(np.exp(4 * ratio) * (self.method.rest * self._divided / self.epsilon) ** 2)
+
+    @cached_property
+    def foreseen(self) -> Stage:
+        """The last pass as it should turn out for curves that stray a typical way."""
+        radius = self.foreseen_radius(STRAYS[1] * self.bound.radius)
+        return self._covariance(L2Ball(radius, self.bound.center))
+
+    @property
+    def risk(self) -> float:
+        return self.foreseen.risk
+
+    @property
+    def numbers_words(self) -> str:
+        first, last = (sum(part.where.size for part in stage.parts) for stage in (self.first, self.foreseen))
+        return f"{first}, then one of {RADII.size} radii, then {last} of {self.problem.size}"
+
+    def words(self) -> str:
+        """What is done in each pass, for which share of the budget."""
+        count = f" {self.method.count_share} of epsilon goes to the private count first." if self.problem.adds else ""
+        return (
+            f"The data is read three times: for a rough centre ({self.method.centre} of epsilon), for a private choice "
+            f"of a radius about it that holds nearly all curves, by permute and flip ({self.method.selection}), and "
+            f"for the covariance of curves clipped to that ball ({self.method.rest}). These shares add up.{count}"
+        )

@@ -1,0 +1,195 @@
+"""The plan of a private radius: a quantile of the curves' norms, for people who do not know their bound."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import cached_property
+from typing import Any, ClassVar
+
+import numpy as np
+
+from .. import release as exits
+from .. import words
+from ..bounds import L2Ball
+from ..codec import exact_fraction
+from ..errors import ParameterError, shown
+from ..grid import Grid, ProductGrid
+from ..kernels import Kernel, Matern
+from ..methods import KNorm, Method
+from ..plan import Plan
+from ..problems.mean import MeanProblem
+from ..problems.norms import NormProblem
+from ..protocol import Stage
+from .curves import curve_facts, settle_records
+
+#: Radii on offer: from largest to smallest by a fourth of an octave each.
+PER_OCTAVE = 4
+#: Octaves about the first choice in which the second looks: where all curves are alike, too high is likelier.
+ABOVE, BELOW = 1, 8
+#: An octave more costs this much over epsilon, in records, and over the whole range no more than this share of them.
+TELL_APART, MOST = 12.0, 0.8
+#: The public range in which a radius is looked for, unless one is given.
+SMALLEST, LARGEST = 2.0**-30, 2.0**30
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class RadiusPlan(Plan):
+    """A private quantile of the curves' norms about a public centre.
+
+    Two choices among public radii between `smallest` and `largest`, by permute and flip, for half of epsilon each: the
+    octave, then the smallest radius near it that holds the share `quantile` of the curves.
+
+    >>> import dpfda as dp
+    >>> plan = dp.RadiusPlan(n=1000, epsilon=0.1, grid=48, quantile=0.95)
+    >>> plan.radii.size
+    241
+    """
+
+    query: ClassVar[str] = "radius"
+    risk_words: ClassVar[str] = "share of the curves by which the quantile may be missed, squared"
+    n: int
+    epsilon: Fraction
+    grid: Grid | ProductGrid
+    quantile: float = 0.95
+    center: np.ndarray | None = None
+    smallest: float = SMALLEST
+    largest: float = LARGEST
+    neighbors: str = "replace"
+    invalid: str = "raise"
+    standardize: bool = False
+    fill: int | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("smallest", "largest"):
+            value = getattr(self, name)
+            if isinstance(value, bool) or not isinstance(value, int | float | np.number) or not 1e-50 < value < 1e50:
+                raise ParameterError(f"{name} must be a radius (1e-50 to 1e50)", shown(value), "Pass a public number.")
+            object.__setattr__(self, name, float(value))
+        if not self.smallest < self.largest:
+            raise ParameterError("smallest must lie below largest", shown(self.smallest), "Exchange them.")
+        share = exact_fraction(self.quantile)
+        if share is None or not 0 < share < 1:
+            raise ParameterError("quantile must lie strictly between 0 and 1", shown(self.quantile), "Pass 0.95.")
+        object.__setattr__(self, "quantile", float(share))
+        settle_records(self, L2Ball, "A quantile of one curve is that curve; privacy needs company.")
+        object.__setattr__(self, "center", self.bound.center)
+
+    @cached_property
+    def bound(self) -> L2Ball:
+        """The largest ball on offer."""
+        return L2Ball(self.largest, self.center)
+
+    @property
+    def method(self) -> Method:  # type: ignore[override]
+        return KNorm(1)
+
+    @cached_property
+    def chosen(self) -> Any:
+        """Nothing is left to choose before data."""
+        return self.method
+
+    @cached_property
+    def radii(self) -> np.ndarray:
+        octaves = float(np.log2(self.largest / self.smallest))
+        return self.largest * 2.0 ** (-np.arange(int(np.ceil(PER_OCTAVE * octaves)), -1, -1) / PER_OCTAVE)
+
+    @property
+    def kernel(self) -> Kernel:
+        return Matern().on(self.grid)
+
+    @cached_property
+    def problem(self) -> NormProblem:  # type: ignore[override]
+        """The first choice: which octave holds the quantile."""
+        inner = MeanProblem(
+            self.kernel.basis(self.grid).first(1), self.bound, self.n, None,
+            self.neighbors, self.invalid, self.standardize, self.fill,
+        )  # fmt: skip
+        octaves = np.arange(self.radii.size - 1, -1, -PER_OCTAVE)[::-1]
+        return NormProblem(inner, self.radii, octaves, Fraction(str(self.quantile)), self._price(octaves.size))
+
+    def _price(self, octaves: float) -> float:
+        """What an octave more costs, as a share of the records: enough to tell radii apart that hold all curves."""
+        return min(MOST * self.quantile / octaves, TELL_APART / (self.n * float(self.epsilon / 2)))
+
+    @cached_property
+    def stage(self) -> Stage:
+        return self.problem.choice(self.epsilon / 2)
+
+    def next(self, drawn: Any) -> Stage | None:
+        """The second choice, from the same counts: nothing is read again."""
+        if len(drawn) > 1:
+            return None
+        places = np.arange(*self._window(drawn))
+        return replace(self.problem, places=places, price=self._price(places.size / PER_OCTAVE)).choice(
+            self.epsilon / 2
+        )
+
+    def _window(self, drawn: Any) -> tuple[int, int]:
+        middle = int(self.problem.places[int(np.argmax(drawn[0]))])
+        low, high = middle - PER_OCTAVE * BELOW, middle + PER_OCTAVE * ABOVE + 1
+        return max(low, 0), min(high, self.radii.size)
+
+    @property
+    def released(self) -> Any:
+        return exits.RadiusRelease
+
+    def assembled(self, drawn: Any) -> np.ndarray:
+        return self.radii[[self._window(drawn)[0] + int(np.argmax(drawn[1]))]]
+
+    @property
+    def missed(self) -> float:
+        """By how much of the curves the quantile may be missed from below, with a probability of one in twenty."""
+        size = PER_OCTAVE * (BELOW + ABOVE) + 1
+        return min(1.0, float((np.log(20 * size) + TELL_APART) / (self.n * float(self.epsilon / 2))))
+
+    @property
+    def expected_error(self) -> float:
+        return self.missed**2
+
+    @cached_property
+    def expected_risk(self) -> float:
+        return self.missed**2
+
+    @property
+    def accuracy_rows(self) -> list[tuple[str, str]]:
+        return [("quantile", f"{self.quantile:.3g}, missed by at most {self.missed:.2g} with a probability of 95 %")]
+
+    @property
+    def accuracy_words(self) -> str:
+        return f"The share of curves that the radius holds is {self.accuracy_rows[0][1]}. This depends on no data."
+
+    def pointwise_sd(self, t: Any = None) -> np.ndarray:
+        """A radius has no points."""
+        raise ParameterError("a radius has no curve", "points", "Plan a mean with it.")
+
+    def band(self, level: float = 0.95) -> Any:
+        """A radius has no band."""
+        return self.pointwise_sd()
+
+    @property
+    def uses_kernel(self) -> bool:
+        return False
+
+    @property
+    def numbers_words(self) -> str:
+        return f"one of {self.problem.size} octaves, then one of its radii"
+
+    @property
+    def vocabulary(self) -> words.Vocabulary:
+        rows, more = curve_facts(self, "curve")
+        return words.Vocabulary(
+            noun="radius",
+            release=f"radius that holds {self.quantile:.3g} of the curves",
+            record="curve",
+            target="quantile of norms",
+            assumption=(
+                f"One of {self.radii.size} public radii from {self.radii[0]:.3g} to {self.radii[-1]:.3g}, a fourth of "
+                f"an octave apart, is chosen privately, by permute and flip: first the octave, then the radius. "
+                f"Nothing else about the norms leaves.{more}"
+            ),
+            unusable="counts as the public centre",
+            rows=(("grid", repr(self.grid)), *rows),
+            size=1.0,
+            size_name="the curves",
+        )

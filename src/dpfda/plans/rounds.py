@@ -1,0 +1,293 @@
+"""Rounds: what follows a rough private centre.
+
+Each round shrinks what it has drawn into a centre, asks which ellipsoid about it holds most curves (or takes the
+public spread's word for it), clips curves to that and releases their mean distance. Everything here follows from
+draws that are public already; shares of the budget add up (derivations: stages).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from ..bounds import Ellipsoid
+from ..errors import ParameterError
+from ..methods import Staged
+from ..methods.blocks import octaves
+from ..methods.outlook import OF_SPREAD, STRAYS, WIDER, Outlook, best_axes, shape_of
+from ..noise import Ball, Laplace
+from ..postprocess import james_stein, shrunk
+from ..problems.about import InsideProblem, VaryProblem
+from ..problems.mean import MeanProblem
+from ..protocol import Part, Stage
+
+#: Candidates for an ellipsoid: sizes, each the last over the cube root of two, for three shapes of variation, as
+#: powers of the kernel's eigenvalues.
+SIZES, SHAPES = 2.0 ** (-np.arange(31) / 3), (1.0, 0.5, 0.0)
+#: As few curves are left outside as a choice can tell apart: this many over its epsilon, and no more than a share.
+TELL_APART, MOST_OUTSIDE = 15.0, 0.3
+#: Candidates that hold as many curves are told apart by the logarithm of their noise, at this share of the records.
+PRICE = 0.03
+#: A block that shrinkage has removed may still hide a signal: this share of its noise.
+HIDDEN = 0.1
+#: Sizes of variation are measured up to this many times the squared distance that the last ellipsoid was made for.
+FURTHER = 1.5
+#: The passes in words.
+WORDS = {
+    "centre": "a rough centre",
+    "choose": "a private choice of the ellipsoid about it that holds most curves, by permute and flip",
+    "refine": "the mean of curves clipped to an ellipsoid about the centre so far",
+    "vary": "how much curves vary, for confidence bands",
+}
+#: Radii at which all lengths that may follow are ordinary numbers.
+SMALLEST, LARGEST = 1e-40, 1e40
+
+
+@dataclass(frozen=True)
+class Centre:
+    """What a round leaves: coefficients about the public centre, and how far off they may be, block by block."""
+
+    about: np.ndarray
+    errors: np.ndarray
+
+
+@dataclass(frozen=True, eq=False)
+class Rounds:
+    """The stages that follow the `first` one of a plan, for a budget `epsilon` that they all divide."""
+
+    first: Stage
+    method: Staged
+    epsilon: Fraction
+
+    def __post_init__(self) -> None:
+        for length in (self.home.bound.outer, self.method.spread or self.home.bound.outer):
+            if not SMALLEST < length < LARGEST:
+                raise ParameterError(
+                    f"stages need radii between {SMALLEST:g} and {LARGEST:g}",
+                    f"{length:g}",
+                    "Change the unit of curves.",
+                )
+
+    @property
+    def home(self) -> Any:
+        """The problem of the plan, with its public centre."""
+        return self.first.problem
+
+    @cached_property
+    def size(self) -> int:
+        """Components that are refined: those that the first round lets out."""
+        return 1 + max(int(part.where.max()) for part in self.first.parts if part.where.max() < self.home.basis.size)
+
+    @cached_property
+    def starts(self) -> tuple[int, ...]:
+        return octaves(self.size)
+
+    @cached_property
+    def sizes(self) -> np.ndarray:
+        """Components in each block."""
+        return np.diff((*self.starts, self.size))
+
+    @cached_property
+    def shapes(self) -> list[np.ndarray]:
+        """Shares of the variation in each block, by shape."""
+        eigenvalues = self.home.basis.eigenvalues[: self.size]
+        return [np.add.reduceat(shape_of(eigenvalues, power), self.starts) for power in SHAPES]
+
+    @property
+    def top(self) -> float:
+        """The largest spread that is looked for."""
+        return min(self.method.spread or self.home.bound.outer, 2 * self.home.bound.outer)
+
+    # -- stages ---------------------------------------------------------------------------------
+
+    def stages(self, drawn: Sequence[np.ndarray]) -> list[Stage]:
+        """The stages that led to these draws, and the one that follows them, if any."""
+        found, centre, axes = [self.first], self._centre(self.first, drawn[0], drawn), None
+        for number, step in enumerate(self.method.steps[1 : len(drawn) + 1], 1):
+            if step == "choose":
+                candidates = self.candidates(centre)
+                found.append(self._choice(centre, candidates, number))
+            elif step == "refine":
+                if axes is None:
+                    axes = best_axes(self.top**2 * self.shapes[0] + centre.errors, self.sizes)
+                found.append(self._refinement(centre, axes, number))
+                axes = None
+            else:
+                found.append(self._variation(found[-1], number))
+            if number == len(drawn):
+                break
+            if step == "choose":
+                axes = candidates[int(np.argmax(drawn[number]))]
+            elif step == "refine":
+                centre = self._centre(found[-1], drawn[number], drawn)
+        return found
+
+    @property
+    def passes(self) -> int:
+        """How often the data is read."""
+        return len(self.method.steps)
+
+    def next(self, drawn: Sequence[np.ndarray]) -> Stage | None:
+        """The stage that follows these draws."""
+        return self.stages(drawn)[-1] if len(drawn) < self.passes else None
+
+    def last(self, drawn: Sequence[np.ndarray]) -> Stage:
+        """The stage whose noise the released coefficients carry."""
+        return self.stages(drawn)[self._last_round]
+
+    @property
+    def _last_round(self) -> int:
+        return max(i for i, step in enumerate(self.method.steps) if step == "refine")
+
+    def assembled(self, drawn: Sequence[np.ndarray]) -> np.ndarray:
+        """Coefficients from what all stages have drawn."""
+        number = self._last_round
+        raw = self._finished(self.stages(drawn)[number], drawn[number], drawn)
+        return np.concatenate([raw, self.home.center_coefficients[raw.size :]])
+
+    def _finished(self, stage: Stage, noisy: np.ndarray, drawn: Sequence[np.ndarray]) -> np.ndarray:
+        """Coefficients of one round; a private count is the first round's."""
+        if self.home.adds:
+            noisy = np.append(noisy[:-1], drawn[0][-1])
+        return stage.problem.finish(noisy, stage.parts)[: self.size]
+
+    def _centre(self, stage: Stage, noisy: np.ndarray, drawn: Sequence[np.ndarray]) -> Centre:
+        raw = self._finished(stage, noisy, drawn)
+        whole = np.concatenate([raw, self.home.center_coefficients[raw.size :]])
+        variance = stage.problem.finish_variance(stage.variance)[: self.size]
+        about = self.home.typical(whole)[: self.size]
+        kept = np.maximum(james_stein(about, stage, variance, self.home), HIDDEN)
+        centred = shrunk(whole, stage, "james-stein", self.home)[: self.size]
+        return Centre(
+            centred - self.home.center_coefficients[: self.size], np.add.reduceat(kept * variance, self.starts)
+        )
+
+    # -- one stage each ---------------------------------------------------------------------------
+
+    def candidates(self, centre: Centre) -> np.ndarray:
+        """Semi-axes of the ellipsoids to choose from, one column per block."""
+        energies = [(self.top * size) ** 2 * shape + centre.errors for shape in self.shapes for size in SIZES]
+        return np.array([best_axes(energy, self.sizes) for energy in energies])
+
+    def _problem(self, centre: Centre, axes: np.ndarray) -> MeanProblem:
+        """The mean of curves clipped to an ellipsoid about a centre."""
+        home, basis = self.home, self.home.basis.first(self.size)
+        curve = home.center + basis.synthesize(centre.about)
+        bound = Ellipsoid(np.repeat(axes, self.sizes), curve)
+        return MeanProblem(basis, bound, home.n, home.decay, home.neighbors, home.invalid, home.standardize, home.fill)
+
+    def _choice(self, centre: Centre, candidates: np.ndarray, number: int) -> Stage:
+        epsilon = self.epsilon * self.method.share(number)
+        widest = candidates.max(axis=0)
+        noise = np.log((candidates * np.sqrt(self.sizes * (self.sizes + 1))).sum(axis=1))
+        outside = min(MOST_OUTSIDE, TELL_APART / (self.home.n * float(epsilon)))
+        problem = InsideProblem(
+            self._problem(centre, widest),
+            self.starts,
+            candidates / widest,
+            Fraction(round(1000 * (1 - outside)), 1000),
+            PRICE * self.home.n * (noise - noise.min()),
+        )
+        return problem.choice(epsilon)
+
+    def _refinement(self, centre: Centre, axes: np.ndarray, number: int) -> Stage:
+        problem = self._problem(centre, axes)
+        epsilon = self.epsilon * self.method.share(number)
+        laws = [Ball.calibrated(epsilon, problem.reach, problem.extent, starts) for starts in ((0,), self.starts)]
+        law = min(laws, key=lambda law: float(law.variance.sum()))
+        return Stage(problem, (Part(np.arange(self.size), np.ones(self.size), law),))
+
+    def _variation(self, last: Any, number: int) -> Stage:
+        axes, weights = last.problem.bound.axes[list(self.starts)], np.sqrt(self.sizes * (self.sizes + 1))
+        reference = float(np.sqrt(FURTHER * (axes**3 * weights).sum() / (axes * weights).sum()))
+        problem = VaryProblem(last.problem, self.starts, reference)
+        epsilon, blocks = self.epsilon * self.method.share(number) / 2, len(self.starts)
+        parts = []
+        for where in (np.arange(blocks), np.arange(blocks, problem.size)):
+            reach, ones = problem.reach.restricted(where), np.ones(where.size)
+            law = Laplace.calibrated(epsilon, ones * (reach.support(ones) / float(epsilon)), ones, reach, ones)
+            parts.append(Part(where, ones, law))
+        return Stage(problem, tuple(parts))
+
+    # -- after all draws --------------------------------------------------------------------------
+
+    def variability(self, drawn: Sequence[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
+        """Variances that sampling brings to the coefficients, and how much more or less curves vary at each grid point.
+
+        Noisy sizes are taken at one scale of their noise above what was drawn: too wide rather than too narrow.
+        """
+        stage, blocks = self.stages(drawn)[-1], len(self.starts)
+        problem: VaryProblem = stage.problem  # type: ignore[assignment]
+        sizes = np.minimum(np.maximum(drawn[-1][:blocks], 0.0) + stage.scales[:blocks], 1.0)
+        axes = np.asarray(problem.inner.bound.lengths(self.size))
+        sampling = np.repeat(sizes / self.sizes, self.sizes) * axes**2 / self.home.n
+        evenly = problem.basis.functions**2 @ sampling * self.home.grid.weights
+        expected = np.add.reduceat(evenly, problem.pieces[:-1])
+        gain = _gain(drawn[-1][blocks:], stage.variance[blocks:], expected / expected.sum())
+        return sampling, np.repeat(gain, np.diff(problem.pieces))
+
+    def words(self) -> str:
+        """What is done in each pass, for which share of the budget."""
+        told = []
+        for number, step in enumerate(self.method.steps):
+            share = self.method.share(number)
+            told.append(f"{WORDS[step]} ({share} of epsilon)")
+        count = " Before that, a fortieth of epsilon goes to the private count." if self.home.adds else ""
+        spread = (
+            f"Curves stray from their mean by at most {self.method.spread:g}: a public assumption, for accuracy only."
+            if self.method.spread is not None
+            else "How far curves stray from their mean is found privately."
+        )
+        return (
+            f"The data is read {self.passes} times: {'; '.join(told)}. In each pass every record is clipped again, "
+            f"alone, and the shares of epsilon add up.{count} {spread}"
+        )
+
+    @property
+    def numbers_words(self) -> str:
+        """How many numbers leave, pass by pass."""
+        sizes = {
+            "centre": f"{self.size}", "choose": f"one of {len(SIZES) * len(SHAPES)} ellipsoids",
+            "refine": f"{self.size}", "vary": "sizes of variation",
+        }  # fmt: skip
+        return ", then ".join(sizes[step] for step in self.method.steps)
+
+    # -- before data ------------------------------------------------------------------------------
+
+    @cached_property
+    def outlook(self) -> Outlook:
+        return Outlook(self.home, self.epsilon, self.method.spread)
+
+    @cached_property
+    def foreseen(self) -> Stage:
+        """The last round as it should turn out for a smooth mean, from which curves stray a typical way."""
+        stray = self.method.spread * OF_SPREAD if self.method.spread else STRAYS[1] * self.home.bound.outer
+        variance = self.home.finish_variance(self.first.variance)[: self.size]
+        centre = Centre(np.zeros(self.size), np.add.reduceat(variance, self.starts) / 2)
+        for number, step in enumerate(self.method.steps):
+            if step == "refine":
+                stage = self._refinement(
+                    centre, best_axes(WIDER**2 * (stray**2 * self.shapes[0] + centre.errors), self.sizes), number
+                )
+                variance = stage.problem.finish_variance(stage.variance)
+                centre = Centre(centre.about, np.add.reduceat(variance, self.starts) / 2)
+        return stage
+
+    @cached_property
+    def risk(self) -> float:
+        """Expected squared error under the smooth guess, typical over how far curves may stray."""
+        return float(np.exp(np.log(self.outlook.risks(self.method)[:, 0]).mean()))
+
+
+def _gain(found: np.ndarray, noise: np.ndarray, expected: np.ndarray) -> np.ndarray:
+    """How much more curves vary on each piece than expected; differences that noise explains are shrunk away."""
+    total = max(float(found.sum()), float(np.sqrt(noise.sum())))
+    excess = np.maximum(found, 0.0) / (total * expected) - 1
+    by_noise = float((noise / (total * expected) ** 2).sum())
+    kept = max(0.0, 1 - by_noise / max(float((excess**2).sum()), 1e-300))
+    return np.sqrt(np.maximum(1 + kept * excess, 0.05))

@@ -1,0 +1,162 @@
+"""What is asked of curves about a released centre, beside their mean: which ellipsoid holds them, how they vary.
+
+Both look at each record alone, through the same coefficients as the mean, and add up integers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from itertools import pairwise
+
+import numpy as np
+
+from .. import codec
+from ..errors import RecordError
+from ..grid import Grid
+from ..lattice import RADIUS
+from ..protocol import Reach, Summary
+from ..reach import ManhattanReach
+from .bare import check_count, check_key
+from .mean import CHUNK
+from .through import Scores, ThroughProblem, check_totals
+
+#: Energies are rounded down to this fraction of the body's.
+ENERGY = 2**20
+#: Pieces of the domain in which the size of variation is told apart.
+WINDOWS = 8
+
+
+@dataclass(frozen=True, eq=False)
+class InsideProblem(Scores):
+    """How many records lie inside each of several ellipsoids, as scores for a private choice of one.
+
+    `candidates` holds their semi-axes in units of `inner`'s body, a row each, a column per block. The best one holds
+    the share `held` of the records; `prices`, in records, tell candidates that hold as many apart by their noise.
+    """
+
+    starts: tuple[int, ...]
+    candidates: np.ndarray
+    held: Fraction
+    prices: np.ndarray
+    nested: bool = False
+
+    @property
+    def size(self) -> int:  # type: ignore[override]
+        return len(self.candidates)
+
+    @cached_property
+    def key(self) -> str:
+        return codec.digest(["inside", self.inner.key, list(self.starts), self.candidates.tolist()])
+
+    @cached_property
+    def _weights(self) -> np.ndarray:
+        return self.candidates.T**-2.0
+
+    def total(self, batch: np.ndarray) -> np.ndarray:
+        return _in_chunks(self._totals, batch, self.size)
+
+    def check(self, summary: Summary) -> None:
+        check_key(self, summary, "centre, bound or per-curve options")
+        check_totals(summary, self.size, 1)
+        check_count(self, summary)
+
+    def _totals(self, batch: np.ndarray) -> np.ndarray:
+        far = np.zeros((len(batch), self.size))
+        with np.errstate(over="ignore"):
+            for energy, weight in zip(
+                block_energies(self.inner.measured(batch), self.starts), self._weights, strict=True
+            ):
+                far += energy[:, None] * weight
+        return (far <= 1.0).sum(axis=0)
+
+    def estimate(self, summary: Summary) -> list[Fraction]:
+        """One record moves a score by at most one, under both relations (derivations: private choice)."""
+        return self._scores(summary.totals.tolist(), self.held * summary.count, self.prices)
+
+
+@dataclass(frozen=True, eq=False)
+class VaryProblem(ThroughProblem):
+    """Mean squared sizes of clipped records: first by block of frequencies, then by piece of the domain.
+
+    Either kind adds up to one at most for each record: blocks in units of `inner`'s body, pieces in units of
+    `reference`, a distance from the centre.
+    """
+
+    starts: tuple[int, ...]
+    reference: float
+
+    @property
+    def windows(self) -> int:
+        return min(WINDOWS, self.inner.grid.size) if isinstance(self.inner.grid, Grid) else 1
+
+    @property
+    def size(self) -> int:  # type: ignore[override]
+        return len(self.starts) + self.windows
+
+    @cached_property
+    def key(self) -> str:
+        return codec.digest(["vary", self.inner.key, list(self.starts), self.windows, self.reference])
+
+    @property
+    def reach(self) -> Reach:
+        """Of either kind alone: sizes that add up to one at most."""
+        return ManhattanReach(np.ones(self.size), (1.0 if self.adds else 2.0) / self.n)
+
+    @property
+    def extent(self) -> np.ndarray:
+        return np.ones(self.size)
+
+    @cached_property
+    def pieces(self) -> np.ndarray:
+        """Where pieces of the grid begin, and where the last one ends."""
+        return np.linspace(0, self.inner.grid.size, self.windows + 1).astype(int)
+
+    def total(self, batch: np.ndarray) -> np.ndarray:
+        return _in_chunks(self._totals, batch, self.size)
+
+    def check(self, summary: Summary) -> None:
+        check_key(self, summary, "centre, bound or per-curve options")
+        check_totals(summary, self.size, ENERGY)
+        check_count(self, summary)
+
+    def _totals(self, batch: np.ndarray) -> np.ndarray:
+        frequencies = block_energies(self.inner.encode(batch) / RADIUS, self.starts)
+        places = self._places(batch)
+        return np.array([np.floor(e * ENERGY).sum() for e in (*frequencies, *places)]).astype(np.int64)
+
+    def _places(self, batch: np.ndarray) -> list[np.ndarray]:
+        """Squared sizes over pieces of the domain; a curve that strays further counts as at the reference."""
+        squares = self.inner.squared_distances(batch, self.reference)
+        pieces = [_added(squares.T[a:b]) for a, b in pairwise(self.pieces.tolist())]
+        whole = np.maximum(_added(np.array(pieces)), 1.0) * (1 + 2.0**-40)
+        return [piece / whole for piece in pieces]
+
+    def estimate(self, summary: Summary) -> list[Fraction]:
+        return [Fraction(int(t), ENERGY * self.n) for t in summary.totals]
+
+
+def _in_chunks(totals: Callable[[np.ndarray], np.ndarray], batch: np.ndarray, size: int) -> np.ndarray:
+    """Totals of a batch, a few records at a time; errors name rows of the whole."""
+    found = np.zeros(size, dtype=np.int64)
+    for start in range(0, len(batch), CHUNK):
+        try:
+            found += totals(batch[start : start + CHUNK])
+        except RecordError as error:
+            raise error.shifted(start) from None
+    return found
+
+
+def block_energies(rows: np.ndarray, starts: tuple[int, ...]) -> list[np.ndarray]:
+    """Squared norms of blocks of columns, added in a fixed order: functions of each row alone."""
+    with np.errstate(over="ignore"):
+        return [_added(rows.T[a:b] ** 2) for a, b in pairwise((*starts, rows.shape[1]))]
+
+
+def _added(columns: np.ndarray) -> np.ndarray:
+    total = np.zeros(columns.shape[1])
+    for column in columns:
+        total += column
+    return total

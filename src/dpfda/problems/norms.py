@@ -1,0 +1,76 @@
+"""How long curves are: counts of their norms between public radii, for a private quantile."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+
+import numpy as np
+
+from .. import codec
+from ..errors import PlanMismatch, RecordError
+from ..protocol import Summary
+from .bare import check_count, check_key
+from .mean import CHUNK
+from .through import Scores, check_totals
+
+
+@dataclass(frozen=True, eq=False)
+class NormProblem(Scores):
+    """How many curves are within some of the `radii` of the centre of `inner`, as scores for the quantile `held`.
+
+    `places` says which radii are candidates, `price` what an octave more costs, as a share of the records.
+    """
+
+    radii: np.ndarray
+    places: np.ndarray
+    held: Fraction
+    price: float
+
+    @property
+    def nested(self) -> bool:
+        return True
+
+    @property
+    def size(self) -> int:  # type: ignore[override]
+        return self.places.size
+
+    @cached_property
+    def key(self) -> str:
+        return codec.digest(["norms", self.inner.key, self.radii.tolist()])
+
+    def total(self, batch: np.ndarray) -> np.ndarray:
+        """Curves by the smallest radius that holds them; the last place is for those that none holds."""
+        totals = np.zeros(self.radii.size + 1, dtype=np.int64)
+        for start in range(0, len(batch), CHUNK):
+            try:
+                norms = self._norms(batch[start : start + CHUNK])
+            except RecordError as error:
+                raise error.shifted(start) from None
+            totals += np.bincount(np.searchsorted(self.radii, norms), minlength=self.radii.size + 1)
+        return totals
+
+    def _norms(self, batch: np.ndarray) -> np.ndarray:
+        """Norms, in a fixed order and scaled by each curve's own largest value: functions of one record each."""
+        distances = self.inner.distances(batch)
+        largest = np.abs(distances).max(axis=1, initial=0.0)
+        scale = np.where((largest > 0) & (largest < np.inf), largest, 1.0)
+        total = np.zeros(len(batch))
+        for column, weight in zip((distances / scale[:, None]).T, self.inner.grid.weights.tolist(), strict=True):
+            total += weight * column**2
+        with np.errstate(over="ignore"):
+            return np.asarray(scale * np.sqrt(total))
+
+    def check(self, summary: Summary) -> None:
+        check_key(self, summary, "grid, radii or per-curve options")
+        check_totals(summary, self.radii.size + 1, 1)
+        if int(summary.totals.sum()) != summary.count:
+            raise PlanMismatch("This summary holds totals that no records can have; it is damaged.")
+        check_count(self, summary)
+
+    def estimate(self, summary: Summary) -> list[Fraction]:
+        """A record moves scores by at most one, all of them the same way (derivations: private choice)."""
+        inside = np.cumsum(summary.totals)[self.places].tolist()
+        prices = self.price * self.n * np.log2(self.radii[self.places] / self.radii[self.places].min())
+        return self._scores(inside, self.held * summary.count, prices)

@@ -1,0 +1,60 @@
+"""Scores of candidate methods on the data's own mean: how large an error each would make."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+
+import numpy as np
+
+from ..protocol import Part, Summary
+from .through import Scores
+
+#: Scores are computed in floating point from exact totals; this covers its rounding, relative to the squared radius.
+FLOATS = 2.0**-40
+
+
+@dataclass(frozen=True, eq=False)
+class ScoreProblem(Scores):
+    """Minus the expected squared error of each candidate's parts, from the same totals as the mean itself."""
+
+    candidates: tuple[tuple[Part, ...], ...]
+
+    @property
+    def key(self) -> str:
+        """The mean's own: nothing is read again."""
+        return self.inner.key
+
+    @property
+    def size(self) -> int:  # type: ignore[override]
+        return len(self.candidates)
+
+    @cached_property
+    def range(self) -> Fraction:  # type: ignore[override]
+        """How much one record can move a score against another.
+
+        Biases are sums of squares ``w_j m_j^2`` with weights (or slopes) from 0 to 1, so two of them change against
+        each other by at most ``sum |m_j^2 - m'_j^2| <= ||m - m'|| ||m + m'||``, a product of public lengths.
+        """
+        step = self.inner.reach.radius(np.ones(self.inner.basis.size))
+        longest = step * self.inner.n / 2
+        return Fraction(step * 2 * longest * (1 + 2.0**-30)) + Fraction(FLOATS * longest**2)
+
+    def total(self, batch: np.ndarray) -> np.ndarray:
+        return self.inner.total(batch)
+
+    def check(self, summary: Summary) -> None:
+        self.inner.check(summary)
+
+    def estimate(self, summary: Summary) -> list[Fraction]:
+        squares = np.array([float(x) for x in self.inner.estimate(summary)]) ** 2
+        return [Fraction(-self._error(parts, squares)) for parts in self.candidates]
+
+    @staticmethod
+    def _error(parts: tuple[Part, ...], squares: np.ndarray) -> float:
+        missed, noise = squares.copy(), 0.0
+        for part in parts:
+            missed[part.where] = part.bias(squares)
+            noise += float(part.law.variance.sum())
+        return noise + float(missed.sum())

@@ -1,0 +1,107 @@
+"""Problems that look at curves through another one, and private choices among what they find."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+
+from ..basis import Eigenbasis
+from ..errors import PlanMismatch
+from ..grid import Grid, ProductGrid
+from ..noise import Choice
+from ..protocol import Part, Reach, Stage, Summary
+from ..reach import BoxReach
+from .bare import BareProblem
+from .mean import MeanProblem
+
+#: Scores are in records; the public price of a candidate is rounded to this fraction of one.
+PRICE = 8
+#: A score as a float is off by a few times 2^-53 of its size: an audit of differences of floats stays below epsilon.
+FLOATS = 2**48
+
+
+@dataclass(frozen=True, eq=False)
+class ThroughProblem(BareProblem):
+    """Records as `inner` reads them."""
+
+    inner: MeanProblem
+
+    @property
+    def basis(self) -> Eigenbasis:  # type: ignore[override]
+        return self.inner.basis
+
+    @property
+    def n(self) -> int:
+        return self.inner.n
+
+    @property
+    def neighbors(self) -> str:  # type: ignore[override]
+        return self.inner.neighbors
+
+    @property
+    def invalid(self) -> str:
+        return self.inner.invalid
+
+    @property
+    def record(self) -> str:  # type: ignore[override]
+        return self.inner.record
+
+    @property
+    def record_grid(self) -> Grid | ProductGrid:  # type: ignore[override]
+        return self.inner.record_grid
+
+    @property
+    def width(self) -> int:
+        return self.inner.width
+
+    @property
+    def guess(self) -> np.ndarray:  # type: ignore[override]
+        return self.inner.guess
+
+
+class Scores(ThroughProblem):
+    """Numbers of which the largest is wanted; they never leave, only the place of one that is nearly the largest."""
+
+    @property
+    def nested(self) -> bool:
+        """Whether candidates lie inside one another, so that a record moves all the scores it moves the same way."""
+        return False
+
+    @property
+    def range(self) -> Fraction:
+        """How much one record can move a score against another, where scores count records; with room for floats."""
+        return Fraction(1 if self.nested else 2) + Fraction(1 + self.n, FLOATS)
+
+    def _scores(self, inside: Sequence[int], wanted: Fraction, prices: np.ndarray) -> list[Fraction]:
+        """How far each count is from the wanted one, and the public price of the candidate.
+
+        Nested candidates that hold more than wanted are told apart by their prices alone.
+        """
+        rounded = [Fraction(round(PRICE * price), PRICE) for price in prices.tolist()]
+        missed = [wanted - count if self.nested else abs(wanted - count) for count in inside]
+        return [-max(miss, Fraction(0)) - price for miss, price in zip(missed, rounded, strict=True)]
+
+    @property
+    def reach(self) -> Reach:
+        return BoxReach(np.ones(self.size), float(self.range) / 2)
+
+    @property
+    def extent(self) -> np.ndarray:
+        return np.full(self.size, np.inf)
+
+    def choice(self, epsilon: Fraction) -> Stage:
+        """The stage that draws one of the places (derivations: private choice)."""
+        part = Part(np.arange(self.size), np.ones(self.size), Choice(epsilon, self.size, self.range))
+        return Stage(self, (part,))  # type: ignore[arg-type]
+
+
+def check_totals(summary: Summary, size: int, most: int) -> None:
+    """Refuse totals that no records could have made: summaries may come from elsewhere."""
+    totals = summary.totals
+    if totals.dtype != np.int64 or totals.shape != (size,) or summary.count < 0:
+        raise PlanMismatch("This summary does not have the plan's shape; summarise the records with this plan.")
+    if (totals < 0).any() or (totals > summary.count * most).any():
+        raise PlanMismatch("This summary holds totals that no records can have; it is damaged.")

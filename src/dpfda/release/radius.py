@@ -1,0 +1,56 @@
+"""A released radius: a number that is public now, and the bound that it makes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from .. import words
+from ..bounds import L2Ball
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class RadiusRelease:
+    """A private quantile of norms: use it as a number, or its `bound` in the next plan.
+
+    >>> import numpy as np, dpfda as dp
+    >>> curves = np.sin(np.linspace(0, 6, 40)) * np.ones((5000, 1))
+    >>> 0.6 < dp.suggest_radius(curves, epsilon=0.5).radius < 1.0
+    True
+    """
+
+    plan: Any
+    coefficients: np.ndarray
+    raw: np.ndarray
+    query: str = "radius"
+    created: str = ""
+    study: str | None = None
+    entry: int | None = None
+    seal: str | None = None
+    steps: tuple[str, ...] = ()
+    title = "radius"
+
+    @property
+    def radius(self) -> float:
+        return float(self.coefficients[0])
+
+    def __float__(self) -> float:
+        return self.radius
+
+    @property
+    def bound(self) -> L2Ball:
+        """The ball of this radius about the plan's centre."""
+        return L2Ball(self.radius, self.plan.center)
+
+    @property
+    def statement(self) -> str:
+        """What was protected, in words for a review board."""
+        return words.radius_statement(self)
+
+    def __repr__(self) -> str:
+        return (
+            f"RadiusRelease({self.radius:.6g} holds about {self.plan.quantile:.3g} of the curves, epsilon "
+            f"{float(self.plan.epsilon):g}, plan {self.plan.digest[:12]})"
+        )

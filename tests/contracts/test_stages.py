@@ -1,0 +1,214 @@
+"""The contract of stages and private choices: given earlier draws, no neighbour moves a stage past its own share.
+
+Shares add up to epsilon, so that is all there is to prove. Earlier draws are what the data would give without
+noise, and real ones; records are built to lie on the surface of the body that each stage clips to.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from conftest import BOUNDS, GRID, drawn_without_noise, hostile, neighbours, stage_loss
+
+import dpfda as dp
+from dpfda.problems.about import InsideProblem, VaryProblem
+from dpfda.problems.norms import NormProblem
+
+RELATIONS = ("replace", "add-remove")
+STAGES = {
+    "default": dp.Staged(),
+    "ball": dp.Staged(dp.KNorm(6), shares=("3/10", "7/10")),
+    "blocks, spread": dp.Staged(dp.Blocks(11), spread=0.3, shares=("1/5", "1/4", "11/20")),
+    "three rounds": dp.Staged(dp.KNorm(9), shares=("1/5", "1/4", "11/20")),
+    "ridge first": dp.Staged(dp.QR(), spread=0.2, shares=("1/2", "1/2")),
+    "thresholds first": dp.Staged(dp.AR(), shares=("1/2", "1/2")),
+    "no choice": dp.Staged(dp.KNorm(5), spread=0.5, selection=0, confidence=0),
+    "auto": dp.Auto(),
+    "auto, spread": dp.Auto(spread=0.2),
+}
+
+
+def mean_plan(method: object, bound: object, relation: str, n: int = 40, **more: object) -> dp.MeanPlan:
+    facts = {"epsilon": 1.0, "grid": GRID, "kernel": dp.Matern(1.5, 0.2), "invalid": "center"} | more
+    return dp.MeanPlan(n=n, bound=bound, method=method, neighbors=relation, **facts)
+
+
+def pairs_of(stage: dp.protocol.Stage, n: int, adds: bool, rng: np.random.Generator) -> list[tuple]:
+    """Neighbours about a stage: across its body along single functions and blocks, far out, and hostile."""
+    inner = getattr(stage.problem, "inner", stage.problem)
+    basis, center = inner.basis, inner.center
+    base = center + 0.1 * rng.normal(size=(n, GRID.size))
+    lengths = inner.bound.lengths(basis.size)
+    directions = [*np.eye(basis.size)[[0, basis.size // 2, -1]], rng.normal(size=basis.size), np.ones(basis.size)]
+    pairs = []
+    for direction in directions:
+        unit = direction / np.linalg.norm(direction)
+        corner = basis.synthesize(lengths * unit if not inner.bound.on_grid else lengths[0] * unit)
+        for far in (0.5, 1.0, 30.0):
+            pairs.append(neighbours(adds, base, center + far * corner, center - far * corner))
+        pairs.append(neighbours(adds, base, center + 1e9 * corner, center))
+    odd = hostile(GRID.size)
+    pairs += [neighbours(adds, base, record, odd[i - 1]) for i, record in enumerate(odd)]
+    return pairs
+
+
+def stages_of(plan: object, drawn: list[np.ndarray]) -> list[dp.protocol.Stage]:
+    return [plan.stage, *(plan.next(drawn[:done]) for done in range(1, len(drawn)))]
+
+
+@pytest.mark.parametrize("relation", RELATIONS)
+@pytest.mark.parametrize("bound", ["L2-centred", "Ellipsoid", "Box-centred", "L1"])
+@pytest.mark.parametrize("method", STAGES)
+def test_no_neighbour_moves_a_stage_past_its_share(method, bound, relation, rng):
+    plan = mean_plan(STAGES[method], BOUNDS[bound], relation, n=40 if "auto" not in method else 900)
+    data = plan.problem.center + 0.2 * rng.normal(size=(plan.n, GRID.size))
+    quiet = drawn_without_noise(plan, data)
+    assert plan.next(quiet) is None
+    for drawn in (quiet, list(plan.release(data).drawn) or quiet):
+        stages = stages_of(plan, drawn)
+        assert len(stages) == plan.passes_needed
+        assert sum((stage.epsilon for stage in stages), Fraction(0)) == plan.epsilon
+        for stage in stages:
+            losses = [stage_loss(stage, *pair) for pair in pairs_of(stage, plan.n, plan.problem.adds, rng)]
+            assert max(losses) <= float(stage.epsilon)
+            assert max(losses) > 0 or not isinstance(stage.parts[0].law, dp.noise.Ball)  # scores may move alike
+
+
+@pytest.mark.parametrize("method", ["ball", "blocks, spread", "three rounds"])
+def test_the_rounds_use_up_their_shares(method, rng):
+    """The bound on each round is attained: noise is no larger than it must be."""
+    plan = mean_plan(STAGES[method], dp.L2Ball(0.8), "replace")
+    data = 0.2 * rng.normal(size=(plan.n, GRID.size))
+    for stage in stages_of(plan, drawn_without_noise(plan, data)):
+        part, problem = stage.parts[0], stage.problem
+        if not isinstance(part.law, dp.noise.Ball):
+            continue
+        alone = [np.linalg.norm(problem.lengths[b][:1] / part.law.axes[b][:1]) for b in part.law.blocks]
+        direction = np.zeros(problem.basis.size)
+        for block, weight in zip(part.law.blocks, np.array(alone) / np.linalg.norm(alone), strict=True):
+            direction[block.start] = weight
+        corner = problem.basis.synthesize(problem.bound.lengths(problem.basis.size) * direction)
+        base = np.tile(problem.center, (plan.n, 1))
+        pair = neighbours(False, base, problem.center + corner, problem.center - corner)
+        assert 0.98 * float(stage.epsilon) <= stage_loss(stage, *pair) <= float(stage.epsilon)
+
+
+@pytest.mark.parametrize("relation", RELATIONS)
+def test_no_neighbour_moves_a_centred_covariance_past_its_share(relation, rng):
+    plan = dp.CovariancePlan(
+        n=60, epsilon=1.0, bound=dp.L2Ball(0.8, 0.3), grid=GRID, kernel=dp.Matern(1.5, 0.2),
+        method=dp.Centred(dp.KNorm(6)), neighbors=relation, invalid="center",
+    )  # fmt: skip
+    data = 0.3 + 0.2 * rng.normal(size=(plan.n, GRID.size))
+    for drawn in (drawn_without_noise(plan, data), list(plan.release(data).drawn)):
+        stages = stages_of(plan, drawn)
+        assert sum((stage.epsilon for stage in stages), Fraction(0)) == plan.epsilon
+        for stage in stages:
+            code = getattr(stage.problem, "code", getattr(stage.problem, "inner", stage.problem))
+            corner = code.basis.synthesize(code.bound.outer * np.eye(code.basis.size)[0])
+            same = np.tile(code.center - corner, (plan.n, 1))
+            pairs = [neighbours(plan.problem.adds, same, code.center + far * corner, code.center - corner)
+                     for far in (0.5, 1.0, 1e9)]  # fmt: skip
+            odd = hostile(GRID.size)
+            pairs += [neighbours(plan.problem.adds, data, r, odd[i - 1]) for i, r in enumerate(odd)]
+            losses = [stage_loss(stage, *pair) for pair in pairs]
+            assert max(losses) <= float(stage.epsilon)
+            assert max(losses) > 0 or isinstance(stage.parts[0].law, dp.noise.Choice)
+
+
+@pytest.mark.parametrize("relation", RELATIONS)
+def test_no_neighbour_moves_a_radius_past_epsilon(relation, rng):
+    plan = dp.RadiusPlan(n=30, epsilon=1.0, grid=GRID, quantile=0.5, neighbors=relation, invalid="center")
+    base = np.exp(rng.normal(size=(30, 1))) * rng.normal(size=(30, GRID.size))
+    odd = [*hostile(GRID.size), np.zeros(GRID.size), np.full(GRID.size, 1e9), *base[:3]]
+    pairs = [neighbours(plan.problem.adds, base, a, b) for a, b in itertools.pairwise(odd)]
+    drawn = drawn_without_noise(plan, base)
+    assert plan.next(drawn) is None
+    for stage in stages_of(plan, drawn):
+        assert stage.epsilon == Fraction(1, 2)
+        losses = [stage_loss(stage, *pair) for pair in pairs]
+        assert 0.2 <= max(losses) <= 0.5
+
+
+CANDIDATES = [dp.KNorm(2), dp.KNorm(9), dp.QR(psi=1e-3), dp.AR(), dp.FRL(4), dp.Minimax()]
+
+
+@pytest.mark.parametrize("bound", BOUNDS)
+def test_no_neighbour_moves_a_choice_of_methods_past_its_share(bound, rng):
+    plan = mean_plan(dp.Select(CANDIDATES, share="1/4"), BOUNDS[bound], "replace", n=20)
+    problem = plan.problem
+    assert sum((s.epsilon for s in stages_of(plan, [np.eye(6)[0]] * 2)), Fraction(0)) == plan.epsilon
+    lengths = plan.bound.lengths(plan.basis.size)
+    corners = [
+        plan.basis.synthesize(lengths * d / np.linalg.norm(d))
+        for d in (np.eye(plan.basis.size)[0], np.ones(plan.basis.size))
+    ]
+    losses = []
+    for corner in corners:
+        for base in (np.tile(problem.center + corner, (20, 1)), problem.center + rng.normal(size=(20, GRID.size))):
+            for record in (corner, -corner, 1e9 * corner, np.zeros(GRID.size), *hostile(GRID.size)):
+                pair = neighbours(False, base, problem.center + record, problem.center - corner)
+                losses.append(stage_loss(plan.stage, *pair))
+    assert 0 < max(losses) <= 0.25
+    if bound.startswith("L2"):
+        assert max(losses) > 0.05
+
+
+# -- the choice itself --------------------------------------------------------------------------------
+
+
+def probabilities(scores: list[Fraction], epsilon: float, reach: float) -> np.ndarray:
+    """Exact outcome probabilities of permute and flip, by enumeration of all orders."""
+    size, best = len(scores), max(scores)
+    coins = [math.exp(-epsilon * float(best - s) / reach) for s in scores]
+    found = np.zeros(size)
+    for order in itertools.permutations(range(size)):
+        left = 1.0
+        for candidate in order:
+            found[candidate] += left * coins[candidate]
+            left *= 1 - coins[candidate]
+    return found / math.factorial(size)
+
+
+def test_permute_and_flip_hides_a_neighbour():
+    """Probabilities of neighbouring scores differ by at most e^epsilon, and by nearly that for some."""
+    rng, worst = np.random.default_rng(3), 0.0
+    for _ in range(300):
+        scores = rng.integers(-6, 1, 4)
+        moved = scores + rng.integers(-1, 2, 4)
+        ratio = probabilities([Fraction(int(s)) for s in scores], 1.0, 2.0) / probabilities(
+            [Fraction(int(s)) for s in moved], 1.0, 2.0
+        )
+        law = dp.noise.Choice(Fraction(1), 4, Fraction(2))
+        assert np.log(ratio).max() <= law.loss(moved - scores) + 1e-12 <= 1.0 + 1e-12
+        worst = max(worst, float(np.log(ratio).max()))
+    assert worst > 0.8
+
+
+def test_exact_draws_have_their_probabilities():
+    """Pearson's statistic stays below its quantile at 1e-9, and does not for another epsilon."""
+    scores = [Fraction(0), Fraction(-1), Fraction(-5, 2), Fraction(-7)]
+    law = dp.noise.Choice(Fraction(1), 4, Fraction(2))
+    counts = sum(law.draw(scores) for _ in range(20_000))
+    for epsilon, fits in ((1.0, True), (0.7, False), (1.4, False)):
+        expected = 20_000 * probabilities(scores, epsilon, 2.0)
+        assert (((counts - expected) ** 2 / expected).sum() < 45.0) == fits
+
+
+def test_counts_do_not_depend_on_batches(rng):
+    """Every question about a record is a function of that record: any order and batches give the same integers."""
+    plan = mean_plan(dp.Staged(dp.KNorm(12)), dp.L2Ball(0.8), "replace", n=700)
+    data = 0.3 * rng.normal(size=(700, GRID.size))
+    data[::50] *= 1e6
+    stages = stages_of(plan, drawn_without_noise(plan, data))
+    problems = [*(stage.problem for stage in stages), dp.RadiusPlan(n=700, epsilon=1, grid=GRID).problem]
+    assert {InsideProblem, VaryProblem, NormProblem} <= {type(problem) for problem in problems}
+    for problem in problems:
+        whole = problem.total(data)
+        shuffled = data[rng.permutation(700)]
+        parts = [problem.total(part) for part in np.split(shuffled, [1, 2, 5, 300])]
+        assert np.array_equal(whole, sum(parts))

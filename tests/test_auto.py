@@ -1,0 +1,387 @@
+"""Auto, stages, choices, radii and confidence bands: what they pick, say, refuse and cover."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+import dpfda as dp
+from dpfda.methods.blocks import octaves
+from dpfda.methods.outlook import Outlook, best_axes
+from dpfda.postprocess import james_stein
+
+GRID = dp.Grid.uniform(0, 1, 101)
+
+
+def plan_of(n: int = 1000, epsilon: float = 1.0, radius: float = 3.5, **more: object) -> dp.MeanPlan:
+    facts = {"bound": dp.L2Ball(radius), "grid": GRID, "kernel": dp.Matern(1.5, 0.1)} | more
+    return dp.MeanPlan(n=n, epsilon=epsilon, **facts)
+
+
+def sample(name: str = "S-1", n: int = 1000, seed: int = 0) -> dp.datasets.Sample:
+    return dp.datasets.scenario(name, n, np.random.default_rng(seed))
+
+
+# -- what Auto picks ------------------------------------------------------------------------------
+
+
+def test_auto_is_the_default_and_depends_on_public_things_only():
+    plan = plan_of()
+    assert plan.method == dp.Auto()
+    assert plan.chosen == plan_of(method=dp.Auto()).chosen
+    assert replace(plan, n=1001).chosen == plan.chosen
+
+
+def test_components_and_rounds_grow_with_n():
+    counts = [plan_of(n=n, method=dp.Auto(spread=1.0)).course for n in (1000, 10_000)]
+    assert [course.size for course in counts] == [32, 101]
+    assert isinstance(plan_of(n=50, epsilon=0.1).chosen, dp.Minimax)
+    assert isinstance(plan_of(n=400).chosen, dp.KNorm)
+    assert plan_of(n=400).passes_needed == 1
+
+
+def test_the_choice_is_scale_free():
+    large, small = plan_of(radius=3.5e6), plan_of(radius=3.5e-6)
+    assert large.chosen == small.chosen
+    assert np.isclose(large.expected_risk, 1e24 * small.expected_risk)
+
+
+def test_noise_is_chosen_for_the_bound():
+    assert isinstance(plan_of(n=300, bound=dp.L1Ball(1.0)).chosen, dp.FRL)  # independent Laplace
+    assert isinstance(plan_of(n=300).chosen, dp.KNorm)  # one ball
+    falling = dp.Ellipsoid(np.repeat([1.0, 0.6, 0.4, 0.25], [4, 4, 8, 16]))
+    assert isinstance(plan_of(n=3000, bound=falling, method=dp.Auto(passes=1)).chosen, dp.Blocks)  # blocks of balls
+
+
+def test_passes_limit_how_often_data_is_read():
+    for passes in (1, 3, 4, 5, 6):
+        assert plan_of(n=10_000, method=dp.Auto(spread=1.0, passes=passes)).passes_needed <= passes
+    assert plan_of(n=10_000, method=dp.Auto(passes=1)).passes_needed == 1
+
+
+def test_the_choice_minimises_the_risk_over_smooth_and_rough_means():
+    plan = plan_of(method=dp.Auto(spread=1.0))
+    outlook = plan.method.outlook(plan.problem, plan.epsilon)
+    best = outlook.typical(plan.chosen)
+    assert all(best <= outlook.typical(other) for other in plan.method.candidates(outlook))
+    assert outlook.risks(plan.chosen).shape == (1, 1 + len(octaves(101)))
+
+
+def test_auto_explains_its_choice_in_words_and_numbers():
+    text = plan_of(method=dp.Auto(spread=1.0)).explain()
+    for part in ("Auto compared", "smooth mean", "rougher", "The data is read 5 times", "of epsilon", "one round"):
+        assert part in text
+    assert "Auto" not in plan_of(method=dp.KNorm()).explain()
+
+
+def test_the_forecast_of_a_stage_is_near_what_happens():
+    """The expected noise of the last round, against that of a real release."""
+    plan = plan_of(method=dp.Auto(spread=1.0))
+    release = plan.release(sample().curves)
+    assert 0.2 < release.stage.error / plan.expected_error < 5
+
+
+def test_best_axes_are_the_best():
+    """No other ellipsoid that holds the same records has less block noise."""
+    rng = np.random.default_rng(0)
+    sizes = np.array([4.0, 4.0, 8.0, 16.0])
+    weight = np.sqrt(sizes * (sizes + 1))
+    energies = rng.uniform(0.01, 1, 4)
+    axes = best_axes(energies, sizes)
+    assert np.isclose((energies / axes**2).sum(), 1)
+    for _ in range(200):
+        other = axes * np.exp(0.3 * rng.normal(size=4))
+        other *= np.sqrt((energies / other**2).sum())
+        assert (weight * axes).sum() <= (weight * other).sum() * (1 + 1e-12)
+
+
+# -- stages ---------------------------------------------------------------------------------------
+
+
+def test_stages_are_far_more_accurate():
+    """Mean error of five releases: 0.004 with stages and 0.03 in one round; 0.012 is more than ten deviations off."""
+    data = sample()
+    for method, most in ((dp.Auto(spread=1.0), 0.012), (dp.Auto(), 0.02)):
+        plan = plan_of(method=method)
+        errors = [float(GRID.norm(plan.release(data.curves).values - data.mean) ** 2) for _ in range(5)]
+        assert np.mean(errors) < most
+    assert plan_of(method=dp.Auto(passes=1)).expected_error > 0.012
+
+
+def test_one_charge_covers_all_rounds(tmp_path):
+    book = dp.Ledger.create(tmp_path / "study.ledger", epsilon=1, study="rounds")
+    release = plan_of(n=300, grid=24, method=dp.Staged()).release(np.zeros((300, 24)), book)
+    assert book.spent == 1
+    assert len(book.history()) == 1
+    assert len(release.drawn) == 4
+
+
+def test_shares_must_add_up():
+    assert dp.Staged(shares=("1/3", "1/3", "1/3")).share(0) == Fraction(1, 3) * Fraction(91, 100)
+    staged = dp.Staged(spread=1.0, shares=(0.1, 0.2, 0.7), selection="1/10", confidence=0)
+    assert sum(staged.share(i) for i in range(len(staged.steps))) == 1
+    for bad in (("1/2", "1/3"), ("1",), "1/2", (0.5, 0.6), (0, 1), (1.5, -0.5), 3, ("a", "b")):
+        with pytest.raises(dp.ParameterError, match="shares"):
+            dp.Staged(shares=bad)
+    for bad in ({"selection": 0}, {"selection": -1}, {"selection": 0.9}, {"confidence": "x"}, {"spread": -1.0},
+                {"method": dp.Staged()}, {"method": 3}):  # fmt: skip
+        with pytest.raises(dp.ParameterError):
+            dp.Staged(**bad)
+    with pytest.raises(dp.ParameterError, match="delta"):
+        plan_of(method=dp.Staged(dp.GaussianProcess(1e-6)))
+    with pytest.raises(dp.ParameterError, match="kernel's basis"):
+        plan_of(method=dp.Staged(dp.Bernstein(10)))
+    with pytest.raises(dp.ParameterError, match="radii"):
+        plan_of(method=dp.Staged(), radius=1e50)
+
+
+@pytest.mark.parametrize("method", [dp.Staged(dp.QR(), spread=0.5), dp.Auto(), dp.Select([dp.KNorm(4), dp.FRL(9)])])
+def test_staged_plans_and_releases_travel(method, tmp_path):
+    plan = plan_of(method=method, grid=30)
+    assert dp.MeanPlan.from_json(plan.to_json()) == plan
+    release = plan.release(0.3 * np.random.default_rng(1).normal(size=(1000, 30)))
+    again = dp.load(release.save(tmp_path / "mean.json"))
+    assert np.array_equal(again.values, release.values)
+    assert np.array_equal(again.band(0.9).lower, release.band(0.9).lower)
+    assert np.array_equal(again.confidence_band().upper, release.confidence_band().upper)
+    assert again.statement == release.statement
+    assert "permute and flip" in release.statement
+
+
+@pytest.mark.parametrize("once", ["generator", "summary"])
+def test_what_is_read_once_is_refused_before_any_charge(once, tmp_path):
+    book = dp.Ledger.create(tmp_path / "study.ledger", epsilon=1, study="once")
+    curves = np.zeros((1000, 101))
+    plan = plan_of()
+    source = (row for row in curves) if once == "generator" else plan.summarize(curves)
+    with pytest.raises(dp.ParameterError, match=r"reads the records \d times.*Auto\(passes=1\)"):
+        plan.release(source, book)
+    assert book.spent == 0
+    single = plan_of(method=dp.Auto(passes=1))
+    source = (row for row in curves) if once == "generator" else single.summarize(curves)
+    single.release(source, book)
+    assert book.spent == 1
+
+
+def test_dp_mean_says_so_too(tmp_path):
+    book = dp.Ledger.create(tmp_path / "study.ledger", epsilon=1, study="once")
+    facts = {"epsilon": 1, "bound": dp.L2Ball(1.0), "grid": dp.Grid.uniform(0, 1, 24), "ledger": book}
+    with pytest.raises(dp.ParameterError, match="passes=1"):
+        dp.mean((row for row in np.zeros((3000, 24))), **facts)
+    assert book.spent == 0
+    dp.mean((row for row in np.zeros((3000, 24))), method=dp.Auto(passes=1), **facts)
+    assert book.spent == 1
+
+
+@pytest.mark.parametrize("relation", ["replace", "add-remove"])
+def test_hostile_curves_do_no_harm(relation):
+    """A few absurd records: rounds go on, nothing overflows, and the mean of the others comes out."""
+    curves = 1 + 0.2 * np.random.default_rng(0).normal(size=(2000, 40))
+    curves[:3] = [[1e308] * 40, [-1e308] * 40, [np.nan] * 40]
+    curves[3, 5] = np.inf
+    release = dp.mean(
+        curves,
+        epsilon=1,
+        bound=dp.L2Ball(4.0),
+        neighbors=relation,
+        invalid="center",
+        n=2000,
+        method=dp.Auto(spread=1.0),
+    )
+    assert np.isfinite(release.values).all()
+    assert np.abs(release.values - 1).max() < 0.5  # the noise has a deviation of about 0.05
+
+
+def test_surfaces_have_rounds_too():
+    grid = dp.ProductGrid((dp.Grid.uniform(0, 1, 12), dp.Grid.uniform(0, 2, 10)))
+    curves = np.ones((3000, 120)) + 0.1 * np.random.default_rng(0).normal(size=(3000, 120))
+    release = dp.mean(curves, epsilon=1, bound=dp.L2Ball(4.0), grid=grid, method=dp.Auto(spread=0.5))
+    assert release.plan.passes_needed > 1
+    assert np.abs(release.values - 1).max() < 0.5
+    assert release.confidence_band().lower.shape == (12, 10)
+
+
+# -- shrinkage ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("method", [dp.KNorm(3), dp.KNorm(12), dp.Blocks(30), dp.Blocks(2)])
+def test_shrinkage_never_hurts(method):
+    """Risk after shrinkage against risk as drawn, for means of every size and several shapes (a seeded simulation)."""
+    rng = np.random.default_rng(5)
+    plan = plan_of(n=100, radius=1.0, method=method)
+    stage, size = plan.stage, plan.stage.parts[0].where.size
+    noise = np.zeros((4000, 101))
+    noise[:, :size] = stage.parts[0].law.simulate(4000, rng)
+    for length in (0.0, 0.02, 0.1, 0.3, 1.0):
+        for direction in (np.eye(101)[0], np.eye(101)[size - 1], (np.arange(101) < size) / np.sqrt(size)):
+            mean = length * direction
+            factors = np.array([james_stein(mean + x, stage, stage.variance, plan.problem) for x in noise[:1000]])
+            drawn, kept = noise[:1000], factors * (mean + noise[:1000]) - mean
+            gain = (drawn**2).sum(axis=1) - (kept**2).sum(axis=1)
+            assert gain.mean() > -3 * gain.std() / np.sqrt(1000)
+            if length == 0.0:
+                assert gain.mean() > 0
+
+
+def test_what_was_done_is_said_and_can_be_left_out():
+    curves = np.zeros((200, 30))
+    release = dp.mean(curves, epsilon=1, bound=dp.L2Ball(1.0), method=dp.KNorm(8))
+    assert release.steps == ("shrinkage by james-stein",)
+    assert "After the noise: shrinkage by james-stein" in release.statement
+    raw = dp.mean(curves, epsilon=1, bound=dp.L2Ball(1.0), method=dp.KNorm(8), postprocess=False)
+    assert raw.steps == ()
+    assert np.array_equal(raw.coefficients, raw.raw)
+    laplace = dp.mean(curves, epsilon=1, bound=dp.L2Ball(1.0), method=dp.QR())
+    assert laplace.steps == ()
+    with pytest.raises(dp.ParameterError, match="postprocess"):
+        plan_of(postprocess="yes")
+
+
+def test_a_shrunk_mean_stays_inside_the_bound():
+    release = dp.mean(np.zeros((4, 30)), epsilon=0.01, bound=dp.L2Ball(1.0), method=dp.KNorm(8))
+    assert release.grid.norm(release.values) <= 1 + 1e-9
+
+
+# -- a private choice of methods -------------------------------------------------------------------
+
+
+def test_the_choice_of_methods_finds_what_the_data_needs():
+    """25 strong frequencies: four components miss nearly everything. The odds of a wrong choice are below e^-30."""
+    grid = dp.Grid.uniform(0, 1, 101)
+    curve = dp.Matern(1.5, 0.1).basis(grid, 25).synthesize(np.ones(25))
+    select = dp.Select([dp.KNorm(4), dp.KNorm(30)])
+    release = dp.mean(np.tile(curve, (20_000, 1)), epsilon=1, bound=dp.L2Ball(6.0), grid=grid, method=select)
+    assert release.plan.course.last(release.drawn).parts[0].where.size == 30
+    assert np.abs(release.values - curve).max() < 0.5
+    flat = dp.mean(
+        np.ones((20_000, 101)), epsilon=1, bound=dp.L2Ball(6.0), method=dp.Select([dp.KNorm(100), dp.KNorm(30)])
+    )
+    assert flat.plan.passes_needed == 1
+
+
+def test_select_refuses_what_it_cannot_choose_among():
+    for bad in ([dp.KNorm(3)], 3, "ab", [dp.KNorm(3), 4], [dp.KNorm(3), dp.Staged()], [dp.KNorm(3), dp.Auto()]):
+        with pytest.raises(dp.ParameterError, match="candidates"):
+            dp.Select(bad)
+    with pytest.raises(dp.ParameterError, match="share"):
+        dp.Select([dp.KNorm(3), dp.KNorm(4)], share=1)
+    with pytest.raises(dp.ParameterError, match="replace"):
+        plan_of(method=dp.Select([dp.KNorm(3), dp.KNorm(4)]), neighbors="add-remove")
+    with pytest.raises(dp.ParameterError, match="delta"):
+        plan_of(method=dp.Select([dp.KNorm(3), dp.GaussianProcess(1e-6)]))
+    with pytest.raises(dp.ParameterError, match="Bernstein"):
+        plan_of(method=dp.Select([dp.KNorm(3), dp.Bernstein(8)]))
+
+
+# -- confidence bands -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("n", "epsilon"), [(1000, 1.0), (4000, 20.0)])
+def test_confidence_bands_hold_the_population_mean(n, epsilon):
+    """Sixty bands of 95 %: fewer than 45 that hold would happen once in 10^8 times."""
+    plan = plan_of(n=n, epsilon=epsilon, radius=2.0, method=dp.Auto(spread=1.0))
+    held = 0
+    for seed in range(60):
+        data = sample("S-3", n, seed)
+        band = plan.release(data.curves).confidence_band(0.95)
+        held += bool(((band.lower <= data.mean) & (data.mean <= band.upper)).all())
+    assert held >= 45
+
+
+def test_confidence_bands_follow_where_curves_vary():
+    """Curves that vary on the right half only: with little noise the band is wide there and narrow elsewhere."""
+    t = np.linspace(0, 1, 64)
+    curves = np.random.default_rng(0).normal(size=(20_000, 1)) * np.where(t > 0.5, np.sin(2 * np.pi * t), 0.0)
+    release = dp.mean(curves, epsilon=50, bound=dp.L2Ball(2.0))
+    width = release.confidence_band(0.95).half_width
+    assert width[40:56].mean() > 1.5 * width[8:24].mean()
+    assert (width > release.band(0.95).half_width).all()
+
+
+def test_confidence_bands_without_an_estimate_use_the_bound():
+    release = dp.mean(np.zeros((300, 30)), epsilon=1, bound=dp.L2Ball(1.0), method=dp.QR())
+    assert (release.confidence_band().half_width > release.band().half_width).all()
+    with pytest.raises(dp.ParameterError, match="level"):
+        release.confidence_band(1.5)
+    with pytest.raises(dp.ParameterError, match="confidence bands"):
+        release.derivative().confidence_band()
+    density = dp.density(np.linspace(0, 1, 500), epsilon=1, domain=[(0, 1)], cells=32)
+    with pytest.raises(dp.ParameterError, match="confidence bands"):
+        density.confidence_band()
+
+
+# -- radii ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("scale", [1e-6, 1.0, 1e6])
+def test_a_suggested_radius_holds_the_quantile(scale):
+    """Fewer than 40 % held has odds of e^-500; a radius six steps too large, of e^-15."""
+    curves = scale * np.random.default_rng(0).uniform(0, 1, (20_000, 1)) * np.ones((1, 24))
+    release = dp.suggest_radius(curves, epsilon=0.5, quantile=0.5)
+    held = float((np.abs(curves[:, 0]) <= release.radius).mean())
+    assert held > 0.4
+    assert release.radius < 0.5 * scale * 2 ** (6 / 4)
+    assert float(release) == release.radius == release.bound.radius
+
+
+def test_a_radius_is_charged_and_has_a_statement(tmp_path):
+    book = dp.Ledger.create(tmp_path / "study.ledger", epsilon="1/2", study="radius")
+    release = dp.suggest_radius(np.ones((500, 12)), epsilon="1/10", center=0.5, ledger=book)
+    assert book.spent == Fraction(1, 10)
+    assert "permute and flip" in release.statement
+    assert release.bound.center == 0.5
+    assert dp.RadiusPlan.from_json(release.plan.to_json()) == release.plan
+    assert "quantile" in repr(release.plan)
+    with pytest.raises(dp.BudgetExceeded):
+        dp.suggest_radius(np.ones((500, 12)), epsilon=1, ledger=book)
+
+
+def test_a_radius_plan_refuses_nonsense():
+    for bad in ({"quantile": 0}, {"quantile": 1.0}, {"quantile": "x"}, {"smallest": 2.0, "largest": 1.0},
+                {"largest": np.inf}, {"smallest": True}, {"epsilon": None}):  # fmt: skip
+        with pytest.raises(dp.ParameterError):
+            dp.suggest_radius(np.ones((50, 12)), **({"epsilon": 1.0} | bad))
+    with pytest.raises(dp.ParameterError, match="curve"):
+        dp.RadiusPlan(n=50, epsilon=1, grid=12).band()
+
+
+# -- the same for covariances and densities -----------------------------------------------------------
+
+
+def test_a_covariance_about_a_private_centre_is_far_better():
+    """Curves far from the public centre: the error falls by a factor of about 20; three is beyond any doubt."""
+    t, rng = np.linspace(0, 1, 40), np.random.default_rng(0)
+    curves = 2 + np.sin(3 * t) + 0.4 * rng.normal(size=(5000, 1)) * np.sin(np.pi * t)
+    true = np.cov(curves.T, bias=True)
+    errors = {}
+    for name, method in (("auto", None), ("once", dp.Auto(passes=1))):
+        release = dp.covariance(curves, epsilon=1, bound=dp.L2Ball(4.0), method=method)
+        errors[name] = float(((release.values - true) ** 2).mean())
+    assert isinstance(dp.CovariancePlan(n=5000, epsilon=1, bound=dp.L2Ball(4.0), grid=40).chosen, dp.Centred)
+    assert 3 * errors["auto"] < errors["once"]
+
+
+def test_covariances_that_are_read_once_have_no_centre():
+    plan = dp.CovariancePlan(n=5000, epsilon=1, bound=dp.L2Ball(4.0), grid=40, method=dp.Auto(passes=1))
+    assert plan.passes_needed == 1
+    default = dp.CovariancePlan(n=5000, epsilon=1, bound=dp.L2Ball(4.0), grid=40)
+    with pytest.raises(dp.ParameterError, match="passes=1"):
+        default.release(default.summarize(np.ones((5000, 40))))
+    assert "three times" in default.explain()
+
+
+def test_auto_is_the_default_of_densities_in_name_too():
+    facts = {"n": 500, "epsilon": 1, "domain": [(0, 1)], "cells": 64}
+    assert dp.DensityPlan(method=dp.Auto(), **facts) == dp.DensityPlan(**facts)
+    with pytest.raises(dp.ParameterError, match="spread"):
+        dp.DensityPlan(method=dp.Auto(spread=1.0), **facts)
+
+
+def test_auto_refuses_nonsense():
+    for bad in ({"spread": 0}, {"spread": "x"}, {"passes": 0}, {"passes": 1.5}, {"passes": True}):
+        with pytest.raises(dp.ParameterError):
+            dp.Auto(**bad)
+    assert isinstance(Outlook(plan_of().problem, Fraction(1)).typical(dp.KNorm(3)), float)
