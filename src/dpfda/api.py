@@ -17,7 +17,7 @@ from .errors import ParameterError
 from .grid import Grid
 from .kernels import Kernel
 from .ledger import Ledger
-from .methods import AR, FRL, QR, KNorm, Method, Minimax
+from .methods import AR, FRL, QR, Auto, KNorm, Method, Minimax
 from .plans import CovariancePlan, DensityPlan, MeanPlan, RadiusPlan
 from .release import CovarianceRelease, RadiusRelease, Release
 
@@ -202,10 +202,10 @@ def compare(
     >>> import dpfda as dp
     >>> plan = dp.MeanPlan(n=508, epsilon=1, bound=dp.L2Ball(1.0), grid=48)
     >>> sorted(dp.compare(plan, epsilons=[1]))
-    ['AR', 'FRL', 'KNorm', 'Minimax', 'QR']
+    ['AR', 'Auto', 'FRL', 'KNorm', 'Minimax', 'QR']
     """
     if methods is None:
-        methods = [FRL(), *([] if plan.problem.smooths else [AR()]), QR(), Minimax(), KNorm()]
+        methods = [FRL(), *([] if plan.problem.smooths else [Auto(), AR()]), QR(), Minimax(), KNorm()]
     names = [m.title for m in methods]
     labels = [name if names.count(name) == 1 else repr(m) for name, m in zip(names, methods, strict=True)]
     return {

@@ -35,9 +35,15 @@ def fine(grid: Grid, points: int = 241) -> np.ndarray:
 
 
 def curve(
-    grid: Grid, values: np.ndarray, band: Band, ax: Any = None, title: str = "", label: str = "", about: str = ""
+    grid: Grid,
+    values: np.ndarray,
+    band: Band,
+    ax: Any = None,
+    title: str = "",
+    label: str = "",
+    about: str = "noise band",
 ) -> Any:
-    """A released curve, at the band's points, with its simultaneous noise band (and what that is `about`)."""
+    """A released curve, at the band's points, with its simultaneous band (and what that is)."""
     ax = _axes(ax)
     ax.fill_between(
         band.t,
@@ -46,7 +52,7 @@ def curve(
         color=SHADE,
         alpha=0.55,
         linewidth=0,
-        label=f"{band.level:.0%} simultaneous noise band{about}",
+        label=f"{band.level:.0%} simultaneous {about}",
     )
     ax.plot(band.t, values, color=INK, linewidth=2, label=label)
     ax.set_xlabel(grid.label)

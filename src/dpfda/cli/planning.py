@@ -123,7 +123,7 @@ def compare_command(
     bandwidth: opt.Bandwidth = None,
     eta: opt.Eta = None,
     methods: Annotated[
-        str | None, typer.Option(help="Methods, separated by spaces. Default: frl ar qr minimax knorm.")
+        str | None, typer.Option(help="Methods, separated by spaces. Default: auto frl ar qr minimax knorm.")
     ] = None,
     epsilons: Annotated[str, typer.Option(help="Budgets, separated by spaces.")] = "1/8 1/4 1/2 1 2 4",
     measure: Annotated[str, typer.Option(help="risk (noise plus prior bias) or error (noise).")] = "risk",
@@ -137,7 +137,7 @@ def compare_command(
     if measure not in ("risk", "error"):
         raise ParameterError("measure must be risk or error", shown(measure), "Write --measure risk.")
     budgets = epsilons.split()
-    chosen = (methods or ("frl qr minimax knorm" if domain else "frl ar qr minimax knorm")).split()
+    chosen = (methods or ("frl qr minimax knorm" if domain else "auto frl ar qr minimax knorm")).split()
     if not budgets or not chosen:
         raise ParameterError("a comparison needs methods and budgets", "none", "Write --epsilons '1/2 1 2'.")
     base: Any

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import cached_property
 from typing import Any, ClassVar, Self
 
 from ..codec import exact_fraction
@@ -78,7 +79,7 @@ class Staged(Method):
 
     # -- what happens, in order ---------------------------------------------------------------
 
-    @property
+    @cached_property
     def steps(self) -> tuple[str, ...]:
         """One name per pass over the data."""
         found = ["centre"]
@@ -87,20 +88,20 @@ class Staged(Method):
             found += ["choose", "refine"] if self.selection and (last or self.spread is None) else ["refine"]
         return (*found, "vary") if self.confidence else tuple(found)
 
-    @property
+    @cached_property
     def rounds_share(self) -> Fraction:
         """The share of epsilon that the rounds divide among them."""
         return 1 - self.steps.count("choose") * self.selection - self.confidence
 
     def share(self, number: int) -> Fraction:
         """The share of epsilon of one pass, by its number."""
-        name = self.steps[number]
-        if name == "choose":
-            return self.selection
-        if name == "vary":
-            return self.confidence
-        rounds = [i for i, step in enumerate(self.steps) if step in ("centre", "refine")]
-        return self.rounds_share * self.shares[rounds.index(number)]
+        return self._by_step[number]
+
+    @cached_property
+    def _by_step(self) -> tuple[Fraction, ...]:
+        rounds = iter(self.shares)
+        fixed = {"choose": self.selection, "vary": self.confidence}
+        return tuple(fixed[step] if step in fixed else self.rounds_share * next(rounds) for step in self.steps)
 
     # -- the first round ------------------------------------------------------------------------
 

@@ -26,10 +26,12 @@ from ..protocol import Stage
 
 #: Radii on offer: from twice the bound's down, a fourth of an octave apart.
 RADII = 2.0 ** (1 - np.arange(45) / 4)
-#: Curves outside are clipped, which makes a covariance too small: few of them, as many as a choice can tell apart.
-TELL_APART, MOST_OUTSIDE = 15.0, 0.1
-#: Radii that hold enough curves are told apart by their octave, at this share of the records.
-PRICE = 0.05
+#: Curves outside are clipped, which makes a covariance too small: no more of them than this share, and fewer and
+#: fewer as n times the choice's epsilon grows beyond this number.
+MOST_OUTSIDE, PLENTY = 0.1, 100.0
+#: Radii that hold enough curves are told apart by their octave: at this many records over epsilon, and no more than a
+#: share of them.
+TELL_APART, MOST_PRICE = 12.0, 0.05
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,9 +108,10 @@ class Centring:
     def _choice(self, curve: np.ndarray) -> Stage:
         epsilon = self._divided * self.method.selection
         inner = self._mean(Ellipsoid(np.full(self.home.basis.size, self.radii[0]), curve))
-        outside = min(MOST_OUTSIDE, TELL_APART / (self.home.n * float(epsilon)))
-        prices = PRICE * self.home.n * np.log2(RADII / RADII.min())
-        held = Fraction(round(1000 * (1 - outside)), 1000)
+        strength = self.home.n * float(epsilon)
+        outside = MOST_OUTSIDE * min(1.0, (PLENTY / strength) ** 1.5)
+        prices = min(MOST_PRICE, TELL_APART / strength) * self.home.n * np.log2(RADII / RADII.min())
+        held = 1 - Fraction(round(1e6 * outside), 10**6)
         problem = InsideProblem(inner, (0,), (RADII / RADII[0])[:, None], held, prices, nested=True)
         return problem.choice(epsilon)
 

@@ -29,10 +29,12 @@ from ..protocol import Part, Stage
 #: Candidates for an ellipsoid: sizes, each the last over the cube root of two, for three shapes of variation, as
 #: powers of the kernel's eigenvalues.
 SIZES, SHAPES = 2.0 ** (-np.arange(31) / 3), (1.0, 0.5, 0.0)
-#: As few curves are left outside as a choice can tell apart: this many over its epsilon, and no more than a share.
-TELL_APART, MOST_OUTSIDE = 15.0, 0.3
-#: Candidates that hold as many curves are told apart by the logarithm of their noise, at this share of the records.
-PRICE = 0.03
+#: Curves outside are clipped, which biases the mean of skewed ones: no more of them than this share, and fewer and
+#: fewer as n times the choice's epsilon grows beyond this number.
+MOST_OUTSIDE, PLENTY = 0.2, 50.0
+#: Candidates that hold as many curves are told apart by the logarithm of their noise: at this many records over
+#: epsilon, and no more than a share of them.
+TELL_APART, MOST_PRICE = 6.0, 0.03
 #: A block that shrinkage has removed may still hide a signal: this share of its noise.
 HIDDEN = 0.1
 #: Sizes of variation are measured up to this many times the squared distance that the last ellipsoid was made for.
@@ -185,13 +187,15 @@ class Rounds:
         epsilon = self.epsilon * self.method.share(number)
         widest = candidates.max(axis=0)
         noise = np.log((candidates * np.sqrt(self.sizes * (self.sizes + 1))).sum(axis=1))
-        outside = min(MOST_OUTSIDE, TELL_APART / (self.home.n * float(epsilon)))
+        strength = self.home.n * float(epsilon)
+        outside = MOST_OUTSIDE * min(1.0, (PLENTY / strength) ** 1.5)
+        price = min(MOST_PRICE, TELL_APART / strength)
         problem = InsideProblem(
             self._problem(centre, widest),
             self.starts,
             candidates / widest,
-            Fraction(round(1000 * (1 - outside)), 1000),
-            PRICE * self.home.n * (noise - noise.min()),
+            1 - Fraction(round(1e6 * outside), 10**6),
+            price * self.home.n * (noise - noise.min()),
         )
         return problem.choice(epsilon)
 

@@ -94,7 +94,7 @@ class Release:
         shape = self.grid.shape if t is None else middle.shape
         return Band(points, (middle - width).reshape(shape), (middle + width).reshape(shape), level)
 
-    def confidence_band(self, level: float = 0.95) -> Band:
+    def confidence_band(self, level: float = 0.95, t: ArrayLike | None = None) -> Band:
         """Simultaneous band for the mean of the population that the curves are a sample of.
 
         It combines the known noise with the variability of curves, as estimated from a share of the budget where
@@ -107,12 +107,15 @@ class Release:
                 self.title,
                 "Use band(): it covers the noise.",
             )
-        stage, points = self.stage, self.grid.points
+        stage, points = self.stage, self.grid.points if t is None else self.plan.basis.points(t)
         sampling, gain = self.plan.variability(self)
+        if t is not None:
+            gain = interpolated(self.grid, gain, points)
         statistic = stage.problem.typical(self.raw[: stage.problem.basis.size])
-        width = confidence_half_width(stage, level, points, statistic, sampling, gain).reshape(self.grid.shape)
-        middle = (self.plan.basis.synthesize(self.raw) + self.plan.problem.offset).reshape(self.grid.shape)
-        return Band(points, middle - width, middle + width, level)
+        width = confidence_half_width(stage, level, points, statistic, sampling, gain)
+        middle = self.plan.basis.evaluate(points) @ self.raw + self._offset(points)
+        shape = self.grid.shape if t is None else middle.shape
+        return Band(points, (middle - width).reshape(shape), (middle + width).reshape(shape), level)
 
     @property
     def stage(self) -> Any:
@@ -137,8 +140,18 @@ class Release:
             return self._plot_surface(ax, title, kind)
         t = plots.fine(self.grid)
         label = "; ".join([f"private {'derivative' if self.order else self.query}", *self.steps])
-        about = " (of the numbers as drawn)" if self.steps else ""
+        about = "noise band (of the numbers as drawn)" if self.steps else "noise band"
         return plots.curve(self.grid, self(t), self.band(level, t), ax=ax, title=title, label=label, about=about)
+
+    def plot_confidence(self, ax: Any = None, level: float = 0.95) -> Any:
+        """A curve on matplotlib axes, with the confidence band of the population's mean."""
+        if self.dimension > 1:
+            raise ParameterError("bands are drawn about curves", "a surface", "Use confidence_band().")
+        t, title = plots.fine(self.grid), f"{self.title.capitalize()}, {words.guarantee(self.plan)}"
+        label, about = f"private {self.query}", "confidence band of the population's mean"
+        return plots.curve(
+            self.grid, self(t), self.confidence_band(level, t), ax=ax, title=title, label=label, about=about
+        )
 
     def _plot_surface(self, ax: Any, title: str, kind: str) -> Any:
         if self.dimension > 2:

@@ -151,7 +151,7 @@ class Difference:
         title = f"{self.first} minus {self.second}, {words.guarantee(self.left.plan)}"
         if self.left.dimension > 1:
             return plots.surface(self.grid, self.values, ax=ax, title=title, signed=True)
-        about = " (of the numbers as drawn)" if self.left.steps else ""
+        about = "noise band (of the numbers as drawn)" if self.left.steps else "noise band"
         ax = plots.curve(
             self.grid, self.values, self.band(level), ax=ax, title=title, label="private difference", about=about
         )
