@@ -246,6 +246,8 @@ def _blocks(stage: Stage, size: int) -> Iterator[tuple[np.ndarray, float]]:
 
 def _empirical_bayes(seen: np.ndarray, noise: np.ndarray, filter: np.ndarray, classes: np.ndarray) -> np.ndarray:
     """Each member of the class at the size that fits it best, weighed by how well it explains the numbers."""
+    unit = float(noise.max())  # squares of very small or large variances would leave the range of floats
+    seen, noise, classes = seen / np.sqrt(unit), noise / unit, classes / unit
     # seen = filter * target + noise; least squares of its excess energy on each guess, reweighted.
     signal, size = filter**2 * classes, np.ones((len(classes), 1))
     for _ in range(20):

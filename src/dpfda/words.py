@@ -200,9 +200,10 @@ def statement(release: Any) -> str:
     )
     draw = " and ".join(dict.fromkeys(part.law.words for stage in plan.stages_drawn(release) for part in stage.parts))
     kernel = f" with {plan.kernel_words}" if plan.uses_kernel else ""
+    came = f" {plan.course.outcome(release.drawn)}" if plan.course else ""
     how = (
         f"Method {plan.chosen!r}{kernel}: {draw}, drawn from the operating system's generator on "
-        f"exact integer totals.{after}"
+        f"exact integer totals.{came}{after}"
     )
     return "\n\n".join(
         [

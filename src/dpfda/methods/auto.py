@@ -16,7 +16,7 @@ from .frl import FRL
 from .knorm import KNorm
 from .minimax import Minimax
 from .outlook import Outlook
-from .staged import Staged
+from .staged import LARGEST, SMALLEST, Staged
 
 #: Shares of the first round and, where there are three, of the second.
 FIRSTS = (Fraction(1, 10), Fraction(1, 5), Fraction(3, 10))
@@ -87,6 +87,8 @@ class Auto(Method):
         for count in outlook.counts:
             balls: list[Method] = [KNorm(count), Blocks(count)]
             found += [FRL(count), *balls]
+            if not SMALLEST < outlook.problem.bound.outer < LARGEST:
+                continue
             first = min(balls, key=outlook.noise)
             stages = [Staged(first, self.spread, shares) for shares in schedules]
             found += [staged for staged in stages if self.passes is None or len(staged.steps) <= self.passes]

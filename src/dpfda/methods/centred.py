@@ -11,6 +11,7 @@ from ..errors import ParameterError, shown
 from ..protocol import Part, Problem
 from .base import Method
 from .knorm import KNorm
+from .staged import check_ordinary
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -55,6 +56,7 @@ class Centred(Method):
     def frame(self, problem: Any) -> Any:
         if not hasattr(problem, "code") or self.method.frame(problem) is not problem:
             raise ParameterError("a private centre is for covariances", "another problem", "Use dp.Staged() for means.")
+        check_ordinary(problem.code.bound.outer)
         return problem
 
     def resolved(self, problem: Problem, epsilon: Fraction) -> Self:

@@ -15,24 +15,25 @@ from .frl import first
 
 
 @dataclass(frozen=True, eq=False)
-class KNorm(Method):
-    """The first `components` coefficients with ball noise (derivations: ball noise).
-
-    >>> KNorm(components=12)
-    KNorm(components=12)
-    """
+class BallMethod(Method):
+    """The first `components` coefficients with ball noise, in one ball or in blocks."""
 
     components: int | None = None
 
     def __post_init__(self) -> None:
         check_components(self.components)
 
+    @staticmethod
+    def starts(size: int) -> tuple[int, ...]:
+        """Where blocks of `size` coefficients begin."""
+        return (0,)
+
     def resolved(self, problem: Problem, epsilon: Fraction) -> Self:
         size = problem.basis.size - problem.public
         outline = problem.reach.outline()
 
         def risk(count: int) -> float:
-            law = _ball(problem, outline, epsilon, count)
+            law = self._law(problem, outline, epsilon, count)
             return class_risk(problem, first(count, problem), problem.public + np.arange(count), law.variance)
 
         return replace(self, components=within(self.components or best_count(risk, size), size))
@@ -41,9 +42,17 @@ class KNorm(Method):
         count = self.resolved(problem, epsilon).components
         assert count is not None
         where = problem.public + np.arange(count)
-        return (Part(where, np.ones(count), _ball(problem, problem.reach, epsilon, count)),)
+        return (Part(where, np.ones(count), self._law(problem, problem.reach, epsilon, count)),)
+
+    def _law(self, problem: Problem, reach: Reach, epsilon: Fraction, count: int) -> Ball:
+        where = problem.public + np.arange(count)
+        return Ball.calibrated(epsilon, reach.restricted(where), problem.extent[where], self.starts(count))
 
 
-def _ball(problem: Problem, reach: Reach, epsilon: Fraction, count: int) -> Ball:
-    where = problem.public + np.arange(count)
-    return Ball.calibrated(epsilon, reach.restricted(where), problem.extent[where])
+@dataclass(frozen=True, eq=False)
+class KNorm(BallMethod):
+    """The first `components` coefficients with ball noise (derivations: ball noise).
+
+    >>> KNorm(components=12)
+    KNorm(components=12)
+    """

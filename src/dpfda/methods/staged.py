@@ -17,6 +17,8 @@ from .blocks import Blocks
 #: Default shares of the budget: each private choice of a radius, and the curves' own variability.
 SELECTION, CONFIDENCE = Fraction(1, 25), Fraction(1, 100)
 MOST_ROUNDS = 8
+#: Radii at which all lengths that may follow in later rounds are ordinary numbers.
+SMALLEST, LARGEST = 1e-40, 1e40
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -106,6 +108,8 @@ class Staged(Method):
     # -- the first round ------------------------------------------------------------------------
 
     def frame(self, problem: Any) -> Any:
+        for length in (problem.bound.outer if hasattr(problem, "bound") else 1.0, self.spread or 1.0):
+            check_ordinary(length)
         if self.method.frame(problem) is not problem or not hasattr(problem, "bound") or problem.smooths:
             raise ParameterError(
                 "stages refine the mean of curves in a kernel's basis", type(self.method).__name__, "Use dp.Blocks()."
@@ -122,6 +126,14 @@ class Staged(Method):
                 "stages are for pure differential privacy", type(self.method).__name__, "Use a method without a delta."
             )
         return parts
+
+
+def check_ordinary(length: float) -> None:
+    """Refuse, before data, a radius from which later rounds could reach the ends of what numbers can hold."""
+    if not SMALLEST < length < LARGEST:
+        raise ParameterError(
+            f"stages need radii between {SMALLEST:g} and {LARGEST:g}", f"{length:g}", "Change the unit of curves."
+        )
 
 
 def _shares(given: Any) -> tuple[Fraction, ...]:

@@ -149,6 +149,10 @@ class Centring:
     def risk(self) -> float:
         return self.foreseen.risk
 
+    def outcome(self, drawn: Sequence[np.ndarray]) -> str:
+        """What the choice fell on."""
+        return f"The radius that was chosen is {self.radii[int(np.argmax(drawn[1]))]:.3g}."
+
     @property
     def numbers_words(self) -> str:
         first, last = (sum(part.where.size for part in stage.parts) for stage in (self.first, self.foreseen))
@@ -156,7 +160,11 @@ class Centring:
 
     def words(self) -> str:
         """What is done in each pass, for which share of the budget."""
-        count = f" {self.method.count_share} of epsilon goes to the private count first." if self.problem.adds else ""
+        count = (
+            f" {self.method.count_share} of epsilon goes to the private count first; these are shares of the rest."
+            if self.problem.adds
+            else ""
+        )
         return (
             f"The data is read three times: for a rough centre ({self.method.centre} of epsilon), for a private choice "
             f"of a radius about it that holds nearly all curves, by permute and flip ({self.method.selection}), and "

@@ -15,6 +15,7 @@ from ..grid import Grid
 from ..kernels import Kernel
 from ..methods import Auto, Centred, KNorm, Method, Minimax
 from ..methods.base import one_of
+from ..methods.staged import LARGEST, SMALLEST
 from ..plan import Plan
 from ..problems.covariance import MOST_SQUARES, CovarianceProblem
 from ..symmetric import SymmetricBasis
@@ -85,7 +86,8 @@ class CovariancePlan(Plan):
         if auto.spread is not None:
             raise ParameterError("the spread is for means", repr(auto), "Pass method=dp.Auto().")
         put = lambda method: object.__setattr__(self, "method", method)  # noqa: E731
-        if auto.passes is None or auto.passes >= len(Centred.steps):
+        enough = auto.passes is None or auto.passes >= len(Centred.steps)
+        if enough and SMALLEST < self.bound.radius < LARGEST:
             about = [replace(self, method=Centred(m)) for m in (Minimax(), KNorm())]
             best = min(about, key=lambda plan: plan.expected_risk)
             if best.course is not None and best.course.gain > 1:

@@ -16,7 +16,6 @@ from typing import Any
 import numpy as np
 
 from ..bounds import Ellipsoid
-from ..errors import ParameterError
 from ..methods import Staged
 from ..methods.blocks import octaves
 from ..methods.outlook import OF_SPREAD, STRAYS, WIDER, Outlook, best_axes, shape_of
@@ -46,8 +45,6 @@ WORDS = {
     "refine": "the mean of curves clipped to an ellipsoid about the centre so far",
     "vary": "how much curves vary, for confidence bands",
 }
-#: Radii at which all lengths that may follow are ordinary numbers.
-SMALLEST, LARGEST = 1e-40, 1e40
 
 
 @dataclass(frozen=True)
@@ -65,15 +62,6 @@ class Rounds:
     first: Stage
     method: Staged
     epsilon: Fraction
-
-    def __post_init__(self) -> None:
-        for length in (self.home.bound.outer, self.method.spread or self.home.bound.outer):
-            if not SMALLEST < length < LARGEST:
-                raise ParameterError(
-                    f"stages need radii between {SMALLEST:g} and {LARGEST:g}",
-                    f"{length:g}",
-                    "Change the unit of curves.",
-                )
 
     @property
     def home(self) -> Any:
@@ -241,7 +229,11 @@ class Rounds:
         for number, step in enumerate(self.method.steps):
             share = self.method.share(number)
             told.append(f"{WORDS[step]} ({share} of epsilon)")
-        count = " Before that, a fortieth of epsilon goes to the private count." if self.home.adds else ""
+        count = (
+            " A fortieth of epsilon goes to the private count first; these are shares of the rest."
+            if self.home.adds
+            else ""
+        )
         spread = (
             f"Curves stray from their mean by at most {self.method.spread:g}: a public assumption, for accuracy only."
             if self.method.spread is not None
@@ -251,6 +243,11 @@ class Rounds:
             f"The data is read {self.passes} times: {'; '.join(told)}. In each pass every record is clipped again, "
             f"alone, and the shares of epsilon add up.{count} {spread}"
         )
+
+    def outcome(self, drawn: Sequence[np.ndarray]) -> str:
+        """What the private choices came to."""
+        axes = self.last(drawn).problem.bound.lengths(self.size)  # type: ignore[attr-defined]
+        return f"The last ellipsoid has semi-axes from {axes.min():.3g} to {axes.max():.3g}."
 
     @property
     def numbers_words(self) -> str:

@@ -58,6 +58,10 @@ class Selected:
     def risk(self) -> float:
         return self.foreseen.risk
 
+    def outcome(self, drawn: Sequence[np.ndarray]) -> str:
+        """What the choice fell on."""
+        return f"The choice fell on {self.method.candidates[int(np.argmax(drawn[0]))]!r}."
+
     @property
     def numbers_words(self) -> str:
         return f"one of {len(self.candidates)} candidates, then its coefficients"
