@@ -238,5 +238,5 @@ def figures(folder: Path, long: bool) -> dict[str, Any]:
         "scenarios": scenarios(200 if long else 40, 50 if long else 10),
         "real": real(folder, 300 if long else 50),
         "coverage": coverage(2000 if long else 200),
-        "classes": classes(24 if long else 4, 6 if long else 1),
+        "classes": classes(16 if long else 4, 4 if long else 1),
     }

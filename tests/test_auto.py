@@ -138,6 +138,67 @@ def test_shares_must_add_up():
         plan_of(method=dp.Staged(), radius=1e50)
 
 
+@pytest.mark.parametrize("wrong", [dp.Staged, lambda m: dp.Select([m, dp.KNorm(3)]), dp.Centred])
+def test_stages_and_choices_are_not_nested(wrong):
+    for method in (dp.Staged(), dp.Auto(), dp.Select([dp.KNorm(2), dp.KNorm(3)]), dp.Centred()):
+        with pytest.raises(dp.ParameterError):
+            wrong(method)
+
+
+def test_what_could_not_be_drawn_is_refused_before_data():
+    """Every later stage is within reach of floats and lattices, or the plan is not made."""
+    with pytest.raises(dp.ParameterError, match="coarser than the lattice"):
+        plan_of(n=200, epsilon=3e-7, method=dp.Staged(dp.KNorm(6)))
+    with pytest.raises(dp.ParameterError, match="coarser than the lattice"):
+        plan_of(n=200, method=dp.Staged(dp.KNorm(6), confidence="1/1000000000"))
+    with pytest.raises(dp.ParameterError, match="radii"):
+        plan_of(method=dp.Staged(), radius=1e50)
+    facts = {"n": 900, "epsilon": 1, "grid": 15}
+    for method in (dp.Centred(dp.GaussianProcess("1/100000")), dp.GaussianProcess("1/100000")):
+        if isinstance(method, dp.Centred):
+            with pytest.raises(dp.ParameterError, match="pure"):
+                dp.CovariancePlan(bound=dp.L2Ball(1.0), method=method, **facts)
+        else:
+            assert dp.CovariancePlan(bound=dp.L2Ball(1.0), method=method, **facts).delta > 0
+    with pytest.raises(dp.ParameterError, match="threshold"):
+        dp.Centred(dp.AR())
+
+
+@pytest.mark.parametrize("radius", [1e-55, 1e-39, 1e39, 1e55])
+@pytest.mark.parametrize("epsilon", [1e-5, 1e3])
+def test_extreme_units_and_budgets(radius, epsilon):
+    curves = 0.3 * radius * np.random.default_rng(0).normal(size=(300, 12))
+    for relation in ("replace", "add-remove"):
+        facts = {"epsilon": epsilon, "bound": dp.L2Ball(radius), "neighbors": relation, "n": 300}
+        assert np.isfinite(dp.mean(curves, **facts).confidence_band().upper).all()
+        assert np.isfinite(dp.covariance(curves, **facts).values).all()
+
+
+class Changing:
+    """A source that is shorter when it is read again."""
+
+    def __init__(self, table):
+        self.table, self.reads = table, 0
+
+    def __len__(self):
+        return len(self.table)
+
+    def __arrow_c_stream__(self, requested_schema=None):
+        self.reads += 1
+        return self.table.slice(self.reads - 1).__arrow_c_stream__(requested_schema)
+
+
+def test_records_that_change_between_passes_are_noticed():
+    import pyarrow as pa
+
+    table = pa.table({f"c{i}": np.zeros(200) for i in range(12)})
+    plan = dp.MeanPlan(
+        n=200, epsilon=1, bound=dp.L2Ball(1.0), grid=12, method=dp.Staged(dp.KNorm(3)), neighbors="add-remove"
+    )
+    with pytest.raises(dp.PlanMismatch, match="changed between two passes"):
+        plan.release(Changing(table))
+
+
 @pytest.mark.parametrize("method", [dp.Staged(dp.QR(), spread=0.5), dp.Auto(), dp.Select([dp.KNorm(4), dp.FRL(9)])])
 def test_staged_plans_and_releases_travel(method, tmp_path):
     plan = plan_of(method=method, grid=30)

@@ -161,8 +161,7 @@ def _released(
     book = exits.open_ledger(ledger)
     exits.check_budget(book, plan)
     spent = data.reads_once(curves)
-    if n is not None:
-        plan.check_passes(spent)
+    plan.check_passes(spent)
     summary = plan.summarize(curves, **reading)
     if n is None:
         plan = kind(n=summary.count, grid=grid, **facts)

@@ -115,7 +115,8 @@ class Source:
     @property
     def spends_itself(self) -> bool:
         """Whether reading once uses the data up."""
-        return hasattr(self.data, "__next__")
+        stream = hasattr(self.data, "__arrow_c_stream__") and not hasattr(self.data, "__len__")
+        return stream or hasattr(self.data, "__next__")
 
     def values_per_curve(self) -> int:
         """Number of values per curve: from the shape or the schema, else from the first records."""

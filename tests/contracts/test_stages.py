@@ -158,6 +158,20 @@ def test_no_neighbour_moves_a_choice_of_methods_past_its_share(bound, rng):
         assert max(losses) > 0.05
 
 
+def test_huge_public_noise_does_not_round_scores():
+    """At a tiny epsilon the noise is 10^15 times what a record can do; scores must not be rounded by it."""
+    plan = mean_plan(dp.Select([dp.Blocks(2), dp.Blocks(20)]), dp.L2Ball(1.0), "replace", n=1000, epsilon=1e-9)
+    curve = plan.basis.synthesize(np.eye(GRID.size)[-1])
+    data = np.zeros((1000, GRID.size))
+    data[:499] = curve
+    other = data.copy()
+    other[499] = curve
+    summaries = [plan.summarize(x) for x in (data, other)]
+    scores = [plan.stage.settle(summary)[0] for summary in summaries]
+    moved = [a - b for a, b in zip(*scores, strict=True)]
+    assert 0 < max(moved) - min(moved) <= plan.stage.problem.range
+
+
 # -- the choice itself --------------------------------------------------------------------------------
 
 

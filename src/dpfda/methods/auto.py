@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -34,6 +34,8 @@ class Auto(Method):
     >>> Auto(passes=1)
     Auto(spread=None, passes=1)
     """
+
+    composite: ClassVar[bool] = True
 
     spread: float | None = None
     passes: int | None = None

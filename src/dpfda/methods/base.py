@@ -26,6 +26,8 @@ NOISES, SENSITIVITIES = ("matched", "kernel"), ("tight", "paper")
 class Method(Fact, ABC):
     """A frozen recipe that calibrates noise for any problem."""
 
+    #: Whether a method is made of several rounds or choices, which cannot be nested.
+    composite: ClassVar[bool] = False
     #: What a private count costs, as a share of epsilon; None where the best share is computed.
     count_share: ClassVar[Fraction | None] = None
 
@@ -132,6 +134,14 @@ class Penalized(LaplaceMethod):
             if getattr(self, name) is not None:
                 object.__setattr__(self, name, float(getattr(self, name)))
         self._check_options()
+
+
+def check_pure(parts: Sequence[Part]) -> None:
+    """Stages and choices promise pure differential privacy: their budgets have no room for a delta."""
+    if any(part.law.delta for part in parts):
+        raise ParameterError(
+            "stages and choices are for pure differential privacy", "a method with a delta", "Use one without."
+        )
 
 
 def one_of(name: str, value: Any, allowed: Sequence[Any]) -> None:

@@ -9,7 +9,8 @@ from typing import Any, ClassVar, Self
 from ..codec import exact_fraction
 from ..errors import ParameterError, shown
 from ..protocol import Part, Problem
-from .base import Method
+from .ar import AR
+from .base import Method, check_pure
 from .knorm import KNorm
 from .staged import check_ordinary
 
@@ -30,13 +31,19 @@ class Centred(Method):
     count_share: ClassVar[Fraction | None] = Fraction(1, 20)
     steps: ClassVar[tuple[str, ...]] = ("centre", "choose", "covariance")
 
+    composite: ClassVar[bool] = True
+
     method: Method = KNorm()  # noqa: RUF009  (a frozen fact)
     centre: Fraction = Fraction(1, 5)
     selection: Fraction = Fraction(1, 20)
 
     def __post_init__(self) -> None:
-        if not isinstance(self.method, Method):
-            raise ParameterError("method must be a dpfda method", shown(self.method), "Pass dp.KNorm(), say.")
+        if not isinstance(self.method, Method) or self.method.composite or isinstance(self.method, AR):
+            raise ParameterError(
+                "the covariance is released by a method of one round that needs no threshold",
+                shown(self.method),
+                "Pass dp.KNorm(), dp.Minimax(), dp.QR() or dp.FRL().",
+            )
         for name in ("centre", "selection"):
             share = exact_fraction(getattr(self, name))
             if share is None or not 0 < share < Fraction(1, 2):
@@ -63,4 +70,6 @@ class Centred(Method):
         return replace(self, method=self.method.resolved(problem, epsilon * self.rest))
 
     def calibrate(self, problem: Problem, epsilon: Fraction) -> tuple[Part, ...]:
-        return self.method.calibrate(problem, epsilon * self.rest)
+        parts = self.method.calibrate(problem, epsilon * self.rest)
+        check_pure(parts)
+        return parts

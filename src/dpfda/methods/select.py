@@ -5,14 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 from ..codec import exact_fraction
 from ..errors import ParameterError, shown
 from ..protocol import Part, Problem
-from .auto import Auto
-from .base import Method
-from .staged import Staged
+from .base import Method, check_pure
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,6 +26,8 @@ class Select(Method):
     Fraction(1, 10)
     """
 
+    composite: ClassVar[bool] = True
+
     candidates: tuple[Method, ...]
     share: Fraction = Fraction(1, 10)
 
@@ -37,7 +37,7 @@ class Select(Method):
         found = tuple(given) if isinstance(given, Iterable) and not isinstance(given, str) else ()
         if len(found) < 2 or not all(isinstance(method, Method) for method in found):
             raise ParameterError("candidates are two or more methods", shown(given), cure)
-        if any(isinstance(method, Staged | Auto | Select) for method in found):
+        if any(method.composite for method in found):
             raise ParameterError("candidates are methods of one round", "stages or choices among them", cure)
         share = exact_fraction(self.share)
         if share is None or not 0 < share < 1:
@@ -69,8 +69,8 @@ class Select(Method):
     def parts(self, problem: Problem, epsilon: Fraction) -> list[tuple[Part, ...]]:
         """What each candidate would release with."""
         found = [method.calibrate(problem, epsilon * (1 - self.share)) for method in self.candidates]
-        if any(part.law.delta for parts in found for part in parts):
-            raise ParameterError("candidates are for pure differential privacy", "one with a delta", "Leave it out.")
+        for parts in found:
+            check_pure(parts)
         return found
 
 

@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Self
 from ..codec import exact_fraction
 from ..errors import ParameterError, shown
 from ..protocol import Part, Problem
-from .base import Method, check_positive
+from .base import Method, check_positive, check_pure
 from .blocks import Blocks
 
 #: Default shares of the budget: each private choice of a radius, and the curves' own variability.
@@ -41,6 +41,8 @@ class Staged(Method):
     #: Later rounds divide small distances by the count, not whole curves: a rough one will do.
     count_share: ClassVar[Fraction | None] = Fraction(1, 40)
 
+    composite: ClassVar[bool] = True
+
     method: Method = Blocks()  # noqa: RUF009  (a frozen fact)
     spread: float | None = None
     shares: tuple[Fraction, ...] = (Fraction(1, 5), Fraction(4, 5))
@@ -49,7 +51,7 @@ class Staged(Method):
 
     def __post_init__(self) -> None:
         put = lambda name, value: object.__setattr__(self, name, value)  # noqa: E731
-        if not isinstance(self.method, Method) or isinstance(self.method, Staged):
+        if not isinstance(self.method, Method) or self.method.composite:
             raise ParameterError(
                 "the first round is a method of one round", shown(self.method), "Pass dp.KNorm(), say."
             )
@@ -121,10 +123,7 @@ class Staged(Method):
 
     def calibrate(self, problem: Problem, epsilon: Fraction) -> tuple[Part, ...]:
         parts = self.method.calibrate(problem, epsilon * self.share(0))
-        if any(part.law.delta for part in parts):
-            raise ParameterError(
-                "stages are for pure differential privacy", type(self.method).__name__, "Use a method without a delta."
-            )
+        check_pure(parts)
         return parts
 
 

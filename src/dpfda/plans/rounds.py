@@ -25,15 +25,15 @@ from ..problems.about import InsideProblem, VaryProblem
 from ..problems.mean import MeanProblem
 from ..protocol import Part, Stage
 
-#: Candidates for an ellipsoid: sizes, each the last over the cube root of two, for three shapes of variation, as
+#: Candidates for an ellipsoid: sizes, each the last over the fifth root of two, for three shapes of variation, as
 #: powers of the kernel's eigenvalues.
-SIZES, SHAPES = 2.0 ** (-np.arange(31) / 3), (1.0, 0.5, 0.0)
+SIZES, SHAPES = 2.0 ** (-np.arange(51) / 5), (1.0, 0.5, 0.0)
 #: Curves outside are clipped, which biases the mean of skewed ones: no more of them than this share, and fewer and
 #: fewer as n times the choice's epsilon grows beyond this number.
 MOST_OUTSIDE, PLENTY = 0.2, 50.0
 #: Candidates that hold as many curves are told apart by the logarithm of their noise: at this many records over
 #: epsilon, and no more than a share of them.
-TELL_APART, MOST_PRICE = 6.0, 0.03
+TELL_APART, MOST_PRICE = 12.0, 0.03
 #: A block that shrinkage has removed may still hide a signal: this share of its noise.
 HIDDEN = 0.1
 #: Sizes of variation are measured up to this many times the squared distance that the last ellipsoid was made for.
@@ -277,6 +277,9 @@ class Rounds:
                 )
                 variance = stage.problem.finish_variance(stage.variance)
                 centre = Centre(centre.about, np.add.reduceat(variance, self.starts) / 2)
+            elif step == "vary":  # its laws depend on nothing drawn: refuse now what could not be drawn after a charge
+                for part in self._variation(stage, number).parts:
+                    part.law.settle([Fraction(0)] * part.where.size)
         return stage
 
     @cached_property

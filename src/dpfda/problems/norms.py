@@ -70,7 +70,7 @@ class NormProblem(Scores):
         check_count(self, summary)
 
     def estimate(self, summary: Summary) -> list[Fraction]:
-        """A record moves scores by at most one, all of them the same way (derivations: private choice)."""
+        """A record moves no score against another by more than one (derivations: private choice)."""
         inside = np.cumsum(summary.totals)[self.places].tolist()
         prices = self.price * self.n * np.log2(self.radii[self.places] / self.radii[self.places].min())
         return self._scores(inside, self.held * summary.count, prices)

@@ -49,12 +49,13 @@ class ScoreProblem(Scores):
 
     def estimate(self, summary: Summary) -> list[Fraction]:
         squares = np.array([float(x) for x in self.inner.estimate(summary)]) ** 2
-        return [Fraction(-self._error(parts, squares)) for parts in self.candidates]
+        return [-self._error(parts, squares) for parts in self.candidates]
 
     @staticmethod
-    def _error(parts: tuple[Part, ...], squares: np.ndarray) -> float:
-        missed, noise = squares.copy(), 0.0
+    def _error(parts: tuple[Part, ...], squares: np.ndarray) -> Fraction:
+        """Noise is public and may be huge: added exactly, it rounds nothing of what the records say."""
+        missed, noise = squares.copy(), Fraction(0)
         for part in parts:
             missed[part.where] = part.bias(squares)
-            noise += float(part.law.variance.sum())
-        return noise + float(missed.sum())
+            noise += Fraction(float(part.law.variance.sum()))
+        return noise + Fraction(float(missed.sum()))

@@ -67,7 +67,7 @@ class Scores(ThroughProblem):
 
     @property
     def nested(self) -> bool:
-        """Whether candidates lie inside one another, so that a record moves all the scores it moves the same way."""
+        """Whether candidates lie inside one another, which halves what a record can do."""
         return False
 
     @property

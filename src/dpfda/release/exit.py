@@ -71,6 +71,8 @@ def execute_all(
             if stage.problem.key != summary.key:
                 assert again is not None
                 summary = again(stage.problem)
+            if summary.count != summaries[name].count or stage.delta > whole.delta:
+                raise PlanMismatch("The records, or the plan, changed between two passes. The charge stands.")
             stage.problem.check(summary)
             drawn.append(_drawn(stage, stage.settle(summary)))
         coefficients = codec.frozen_array(plan.assembled(drawn))
