@@ -127,6 +127,11 @@ class Plan(Sealed, ABC):
         return repr(self.kernel)  # type: ignore[attr-defined]
 
     @property
+    def method_words(self) -> str:
+        """The method as tables spell it."""
+        return repr(self.chosen)
+
+    @property
     def numbers_words(self) -> str:
         """How many numbers leave."""
         if self.course:
@@ -312,7 +317,7 @@ def _solve(plan: Plan, target: float, vary: str, measure: str) -> float | int:
         raise ParameterError(
             f"target must be reachable by some {vary} up to {ladder[-1]:g}",
             target,
-            "What noise does not decide (bias, sampling) may exceed it: ask for less, or measure='error'.",
+            "What noise does not decide (bias, sampling) may exceed it: raise the target, or measure='error'.",
         )
     if rung < 0:
         return float(ladder[0]) if vary == "epsilon" else 2

@@ -80,7 +80,7 @@ def facts(plan: Any) -> list[tuple[str, str]]:
         ("neighbours", plan.neighbors),
         *words.rows,
         ("kernel", plan.kernel_words if plan.uses_kernel else "not used by this method"),
-        ("method", f"{plan.chosen!r}"),
+        ("method", plan.method_words),
         ("numbers released", plan.numbers_words),
         *plan.accuracy_rows,
     ]
@@ -198,11 +198,11 @@ def statement(release: Any) -> str:
         if release.steps
         else ""
     )
-    draw = " and ".join(dict.fromkeys(part.law.words for stage in plan.stages_drawn(release) for part in stage.parts))
+    draw = "; ".join(dict.fromkeys(part.law.words for stage in plan.stages_drawn(release) for part in stage.parts))
     kernel = f" with {plan.kernel_words}" if plan.uses_kernel else ""
     came = f" {plan.course.outcome(release.drawn)}" if plan.course else ""
     how = (
-        f"Method {plan.chosen!r}{kernel}: {draw}, drawn from the operating system's generator on "
+        f"Method {plan.chosen!r}{kernel}: {draw}. All of it is drawn from the operating system's generator, on "
         f"exact integer totals.{came}{after}"
     )
     return "\n\n".join(

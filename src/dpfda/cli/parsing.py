@@ -67,7 +67,7 @@ def parse_method(text: str) -> Method:
     name, _, options = text.partition(":")
     name = name.lower()
     if name not in METHODS:
-        raise ParameterError(f"method must be one of {', '.join(METHODS)}", repr(text)[:60], "Write --method minimax.")
+        raise ParameterError(f"method must be one of {', '.join(METHODS)}", repr(text)[:60], "Write --method auto.")
     kind = METHODS[name]
     known = {field.name: str(field.type) for field in dataclasses.fields(kind)}  # type: ignore[arg-type]
     given: dict[str, Any] = {}

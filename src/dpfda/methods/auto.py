@@ -100,6 +100,6 @@ class Auto(Method):
 def _risks(outlook: Outlook, method: Method) -> str:
     risks = np.exp(np.log(outlook.risks(method)).mean(axis=0))
     return (
-        f"{method!r}: expected squared error {risks[0]:.3g} for a smooth mean, {risks[1]:.3g} to {risks[1:].max():.3g} "
-        f"for ever rougher ones, {outlook.typical(method):.3g} altogether"
+        f"{method!r}: expected squared error {risks[0]:.3g} for a smooth mean, up to {risks[1:].max():.3g} for rough "
+        f"ones, {outlook.typical(method):.3g} as a geometric mean over all"
     )

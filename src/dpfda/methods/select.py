@@ -48,9 +48,9 @@ class Select(Method):
     def frame(self, problem: Any) -> Any:
         if any(method.frame(problem) is not problem for method in self.candidates) or not hasattr(problem, "bound"):
             raise ParameterError(
-                "candidates release the mean in a kernel's basis",
-                "another kind",
-                "Leave Bernstein out of the candidates.",
+                "candidates release the mean of curves in a kernel's basis",
+                repr(self),
+                "Leave others out: Bernstein, and other targets than means.",
             )
         if problem.smooths or problem.adds:
             raise ParameterError(

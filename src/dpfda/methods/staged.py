@@ -114,7 +114,7 @@ class Staged(Method):
             check_ordinary(length)
         if self.method.frame(problem) is not problem or not hasattr(problem, "bound") or problem.smooths:
             raise ParameterError(
-                "stages refine the mean of curves in a kernel's basis", type(self.method).__name__, "Use dp.Blocks()."
+                "stages refine the mean of curves in a kernel's basis", repr(self), "Use dp.Auto() elsewhere."
             )
         return problem
 

@@ -151,7 +151,11 @@ class Centring:
 
     def outcome(self, drawn: Sequence[np.ndarray]) -> str:
         """What the choice fell on."""
-        return f"The radius that was chosen is {self.radii[int(np.argmax(drawn[1]))]:.3g}."
+        size = float(np.sqrt(self.last(drawn).error))
+        return (
+            f"The radius that was chosen is {self.radii[int(np.argmax(drawn[1]))]:.3g}; with it the noise has a root "
+            f"mean squared L2 size of {size:.3g}."
+        )
 
     @property
     def numbers_words(self) -> str:

@@ -79,5 +79,5 @@ def check_method(method: Any) -> None:
         raise ParameterError(
             "method must be a dpfda method",
             shown(method),
-            "Pass method=dp.Minimax(), dp.QR(), dp.FRL() or dp.KNorm(), or None for the default.",
+            "Pass method=dp.Auto(), dp.KNorm(), dp.Minimax(), dp.QR() or dp.FRL(), or None for the default.",
         )

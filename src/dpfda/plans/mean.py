@@ -95,10 +95,20 @@ class MeanPlan(Plan):
             return text
         return f"{text}\n\n{self.method.words(self.problem, self.epsilon - self._count_epsilon, self.chosen)}"
 
+    @cached_property
+    def expected_risk(self) -> float:
+        if isinstance(self.course, Rounds) and not self.postprocess:
+            return max(self.foreseen.error, self.course.risk)
+        return self.course.risk if self.course else self.stage.risk
+
     @property
     def risk_words(self) -> str:  # type: ignore[override]
-        """Stages count what shrinkage leaves, under the smooth guess."""
-        return "noise, sampling and bias after shrinkage, for a smooth mean" if self.course else super().risk_words
+        """Stages count what shrinkage leaves, for curves that stray a typical way."""
+        if not isinstance(self.course, Rounds):
+            return super().risk_words
+        after = " after shrinkage" if self.postprocess else ""
+        stray = "" if self.course.method.spread else " from which curves stray by some third of the bound"
+        return f"noise and bias{after}, for a smooth mean{stray}"
 
     def variability(self, release: Any) -> tuple[np.ndarray, np.ndarray]:
         """Sampling variances of the released coefficients, and how much more or less curves vary at each grid point."""

@@ -84,6 +84,10 @@ class RadiusPlan(Plan):
     def method(self) -> Method:  # type: ignore[override]
         return KNorm(1)
 
+    @property
+    def method_words(self) -> str:
+        return "permute and flip"
+
     @cached_property
     def chosen(self) -> Any:
         """Nothing is left to choose before data."""
@@ -92,7 +96,7 @@ class RadiusPlan(Plan):
     @cached_property
     def radii(self) -> np.ndarray:
         octaves = float(np.log2(self.largest / self.smallest))
-        return self.largest * 2.0 ** (-np.arange(int(np.ceil(PER_OCTAVE * octaves)), -1, -1) / PER_OCTAVE)
+        return self.largest * 2.0 ** (-np.arange(int(PER_OCTAVE * octaves + 1e-9), -1, -1) / PER_OCTAVE)
 
     @property
     def kernel(self) -> Kernel:
@@ -153,7 +157,12 @@ class RadiusPlan(Plan):
 
     @property
     def accuracy_rows(self) -> list[tuple[str, str]]:
-        return [("quantile", f"{self.quantile:.3g}, missed by at most {self.missed:.2g} with a probability of 95 %")]
+        return [
+            (
+                "quantile",
+                f"{self.quantile:.3g}, missed from below by at most {self.missed:.2g} with a probability of 95 %",
+            )
+        ]
 
     @property
     def accuracy_words(self) -> str:
@@ -178,6 +187,9 @@ class RadiusPlan(Plan):
     @property
     def vocabulary(self) -> words.Vocabulary:
         rows, more = curve_facts(self, "curve")
+        about = (
+            "zero" if self.center is None else f"{float(self.center):g}" if self.center.ndim == 0 else "a public curve"
+        )
         return words.Vocabulary(
             noun="radius",
             release=f"radius that holds {self.quantile:.3g} of the curves",
@@ -186,7 +198,7 @@ class RadiusPlan(Plan):
             assumption=(
                 f"One of {self.radii.size} public radii from {self.radii[0]:.3g} to {self.radii[-1]:.3g}, a fourth of "
                 f"an octave apart, is chosen privately, by permute and flip: first the octave, then the radius. "
-                f"Nothing else about the norms leaves.{more}"
+                f"Nothing else about the norms leaves. They are L2 norms about {about}, on {self.grid!r}.{more}"
             ),
             unusable="counts as the public centre",
             rows=(("grid", repr(self.grid)), *rows),

@@ -14,6 +14,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+from scipy.ndimage import maximum_filter
 
 from ..bounds import Ellipsoid
 from ..methods import Staged
@@ -38,6 +39,8 @@ TELL_APART, MOST_PRICE = 12.0, 0.03
 HIDDEN = 0.1
 #: Sizes of variation are measured up to this many times the squared distance that the last ellipsoid was made for.
 FURTHER = 1.5
+#: Pieces of the domain in which variation is told apart: one for each of this many records times epsilon.
+FOR_A_PIECE, FEWEST_PIECES, MOST_PIECES = 20.0, 4, 24
 #: The passes in words.
 WORDS = {
     "centre": "a rough centre",
@@ -197,7 +200,7 @@ class Rounds:
     def _variation(self, last: Any, number: int) -> Stage:
         axes, weights = last.problem.bound.axes[list(self.starts)], np.sqrt(self.sizes * (self.sizes + 1))
         reference = float(np.sqrt(FURTHER * (axes**3 * weights).sum() / (axes * weights).sum()))
-        problem = VaryProblem(last.problem, self.starts, reference)
+        problem = VaryProblem(last.problem, self.starts, reference, self.cuts)
         epsilon, blocks = self.epsilon * self.method.share(number) / 2, len(self.starts)
         parts = []
         for where in (np.arange(blocks), np.arange(blocks, problem.size)):
@@ -205,6 +208,14 @@ class Rounds:
             law = Laplace.calibrated(epsilon, ones * (reach.support(ones) / float(epsilon)), ones, reach, ones)
             parts.append(Part(where, ones, law))
         return Stage(problem, tuple(parts))
+
+    @cached_property
+    def cuts(self) -> tuple[int, ...]:
+        """Into how many pieces each axis is cut to see where curves vary: as many as noise lets us tell apart."""
+        strength = self.home.n * float(self.epsilon * self.method.confidence)
+        axes = self.home.grid.axes
+        most = np.clip(strength / FOR_A_PIECE, FEWEST_PIECES, MOST_PIECES) ** (1 / len(axes))
+        return tuple(min(max(1, int(most)), axis.size) for axis in axes)
 
     # -- after all draws --------------------------------------------------------------------------
 
@@ -219,9 +230,12 @@ class Rounds:
         axes = np.asarray(problem.inner.bound.lengths(self.size))
         sampling = np.repeat(sizes / self.sizes, self.sizes) * axes**2 / self.home.n
         evenly = problem.basis.functions**2 @ sampling * self.home.grid.weights
-        expected = np.add.reduceat(evenly, problem.pieces[:-1])
+        expected = np.bincount(problem.pieces, evenly, problem.windows)
         gain = _gain(drawn[-1][blocks:], stage.variance[blocks:], expected / expected.sum())
-        return sampling, np.repeat(gain, np.diff(problem.pieces))
+        widest = maximum_filter(
+            gain.reshape(problem.cuts), 3, mode="nearest"
+        )  # nothing is known of edges inside pieces
+        return sampling, widest.ravel()[problem.pieces]
 
     def words(self) -> str:
         """What is done in each pass, for which share of the budget."""
@@ -247,7 +261,11 @@ class Rounds:
     def outcome(self, drawn: Sequence[np.ndarray]) -> str:
         """What the private choices came to."""
         axes = self.last(drawn).problem.bound.lengths(self.size)  # type: ignore[attr-defined]
-        return f"The last ellipsoid has semi-axes from {axes.min():.3g} to {axes.max():.3g}."
+        size = float(np.sqrt(self.last(drawn).error))
+        return (
+            f"The last ellipsoid has semi-axes from {axes.min():.3g} to {axes.max():.3g}; with it the noise has a "
+            f"root mean squared L2 size of {size:.3g}."
+        )
 
     @property
     def numbers_words(self) -> str:
@@ -284,8 +302,9 @@ class Rounds:
 
     @cached_property
     def risk(self) -> float:
-        """Expected squared error under the smooth guess, typical over how far curves may stray."""
-        return float(np.exp(np.log(self.outlook.risks(self.method)[:, 0]).mean()))
+        """Expected squared error by noise and bias under the smooth guess, typical over how far curves may stray."""
+        sampling = np.array(self.outlook.strays) ** 2 / self.home.n
+        return float(np.exp(np.log(self.outlook.risks(self.method)[:, 0] - sampling).mean()))
 
 
 def _gain(found: np.ndarray, noise: np.ndarray, expected: np.ndarray) -> np.ndarray:

@@ -15,7 +15,6 @@ import numpy as np
 
 from .. import codec
 from ..errors import RecordError
-from ..grid import Grid
 from ..lattice import RADIUS
 from ..protocol import Reach, Summary
 from ..reach import ManhattanReach
@@ -25,8 +24,6 @@ from .through import Scores, ThroughProblem, check_totals
 
 #: Energies are rounded down to this fraction of the body's.
 ENERGY = 2**20
-#: Pieces of the domain in which the size of variation is told apart.
-WINDOWS = 8
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,15 +79,16 @@ class VaryProblem(ThroughProblem):
     """Mean squared sizes of clipped records: first by block of frequencies, then by piece of the domain.
 
     Either kind adds up to one at most for each record: blocks in units of `inner`'s body, pieces in units of
-    `reference`, a distance from the centre.
+    `reference`, a distance from the centre. `cuts` says into how many pieces each axis of the domain is cut.
     """
 
     starts: tuple[int, ...]
     reference: float
+    cuts: tuple[int, ...]
 
     @property
     def windows(self) -> int:
-        return min(WINDOWS, self.inner.grid.size) if isinstance(self.inner.grid, Grid) else 1
+        return int(np.prod(self.cuts))
 
     @property
     def size(self) -> int:  # type: ignore[override]
@@ -98,7 +96,7 @@ class VaryProblem(ThroughProblem):
 
     @cached_property
     def key(self) -> str:
-        return codec.digest(["vary", self.inner.key, list(self.starts), self.windows, self.reference])
+        return codec.digest(["vary", self.inner.key, list(self.starts), list(self.cuts), self.reference])
 
     @property
     def reach(self) -> Reach:
@@ -111,8 +109,10 @@ class VaryProblem(ThroughProblem):
 
     @cached_property
     def pieces(self) -> np.ndarray:
-        """Where pieces of the grid begin, and where the last one ends."""
-        return np.linspace(0, self.inner.grid.size, self.windows + 1).astype(int)
+        """The piece of the domain that each grid point belongs to."""
+        sizes = [axis.size for axis in self.inner.grid.axes]
+        cuts = [np.arange(size) * cut // size for size, cut in zip(sizes, self.cuts, strict=True)]
+        return np.ravel_multi_index(np.meshgrid(*cuts, indexing="ij"), self.cuts).ravel()
 
     def total(self, batch: np.ndarray) -> np.ndarray:
         return _in_chunks(self._totals, batch, self.size)
@@ -129,9 +129,10 @@ class VaryProblem(ThroughProblem):
 
     def _places(self, batch: np.ndarray) -> list[np.ndarray]:
         """Squared sizes over pieces of the domain; a curve that strays further counts as at the reference."""
-        squares = self.inner.squared_distances(batch, self.reference)
-        pieces = [_added(squares.T[a:b]) for a, b in pairwise(self.pieces.tolist())]
-        whole = np.maximum(_added(np.array(pieces)), 1.0) * (1 + 2.0**-40)
+        pieces = np.zeros((self.windows, len(batch)))
+        for piece, column in zip(self.pieces, self.inner.squared_distances(batch, self.reference).T, strict=True):
+            pieces[piece] += column
+        whole = np.maximum(_added(pieces), 1.0) * (1 + 2.0**-40)
         return [piece / whole for piece in pieces]
 
     def estimate(self, summary: Summary) -> list[Fraction]:

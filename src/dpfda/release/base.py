@@ -102,18 +102,22 @@ class Release:
         the population's mean, as far as the released functions can express it, lies inside, everywhere.
         """
         if self.order or not hasattr(self.plan, "variability"):
-            raise ParameterError(
-                "confidence bands are for released mean curves and surfaces",
-                self.title,
-                "Use band(): it covers the noise.",
-            )
+            cure = "Use band(): it covers the noise."
+            raise ParameterError("confidence bands are for released mean curves and surfaces", self.title, cure)
         stage, points = self.stage, self.grid.points if t is None else self.plan.basis.points(t)
+        if any(part.threshold is not None for part in stage.parts):
+            cure = "Release by dp.Auto()."
+            raise ParameterError("thresholds bias a mean in a way that no band can hold", repr(self.plan.chosen), cure)
         sampling, gain = self.plan.variability(self)
         if t is not None:
             gain = interpolated(self.grid, gain, points)
-        statistic = stage.problem.typical(self.raw[: stage.problem.basis.size])
-        width = confidence_half_width(stage, level, points, statistic, sampling, gain)
-        middle = self.plan.basis.evaluate(points) @ self.raw + self._offset(points)
+        size, home = stage.problem.basis.size, self.plan.problem.center_coefficients
+        statistic, filter = stage.problem.typical(self.raw[:size]), stage.filter[:size]
+        undone = np.where(filter > 0, 1 / np.maximum(filter, 1e-300), 1.0)  # a filter's bias has no place in the band
+        width = confidence_half_width(stage, level, points, statistic, sampling, gain, undone)
+        whole = self.raw.copy()
+        whole[:size] = home[:size] + (self.raw - home)[:size] * undone
+        middle = self.plan.basis.evaluate(points) @ whole + self._offset(points)
         shape = self.grid.shape if t is None else middle.shape
         return Band(points, (middle - width).reshape(shape), (middle + width).reshape(shape), level)
 

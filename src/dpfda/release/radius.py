@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from .. import words
+from .. import codec, words
 from ..bounds import L2Ball
+from ..files import write_whole
+from .base import VERSION
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -49,8 +53,17 @@ class RadiusRelease:
         """What was protected, in words for a review board."""
         return words.radius_statement(self)
 
+    def to_json(self) -> str:
+        """The radius with its plan and its charge, with a version and a checksum."""
+        charge = {"created": self.created, "study": self.study, "entry": self.entry, "seal": self.seal}
+        return codec.seal("radius", VERSION, {"plan": codec.plain(self.plan), "radius": self.radius, **charge})
+
+    def save(self, path: str | os.PathLike[str]) -> Path:
+        """Write JSON with a version and a checksum; the file is whole or absent."""
+        return write_whole(path, self.to_json())
+
     def __repr__(self) -> str:
         return (
-            f"RadiusRelease({self.radius:.6g} holds about {self.plan.quantile:.3g} of the curves, epsilon "
+            f"RadiusRelease({self.radius:.6g}, meant to hold {self.plan.quantile:.3g} of the curves, epsilon "
             f"{float(self.plan.epsilon):g}, plan {self.plan.digest[:12]})"
         )
