@@ -204,7 +204,8 @@ def compare(
     ['AR', 'Auto', 'FRL', 'KNorm', 'Minimax', 'QR']
     """
     if methods is None:
-        methods = [FRL(), *([] if plan.problem.smooths else [Auto(), AR()]), QR(), Minimax(), KNorm()]
+        for_means: list[Method] = [] if plan.problem.smooths else [Auto(), AR()]
+        methods = [*for_means, FRL(), QR(), Minimax(), KNorm()]
     names = [m.title for m in methods]
     labels = [name if names.count(name) == 1 else repr(m) for name, m in zip(names, methods, strict=True)]
     return {

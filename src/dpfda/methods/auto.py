@@ -46,7 +46,9 @@ class Auto(Method):
         if self.passes is not None and (
             isinstance(self.passes, bool) or not isinstance(self.passes, int | np.integer) or self.passes < 1
         ):
-            raise ParameterError("passes must be a whole number from 1", shown(self.passes), "Pass passes=1, or None.")
+            raise ParameterError(
+                "passes must be a whole number from 1", shown(self.passes), "Pass 1, or leave passes out."
+            )
 
     def check_plain(self, what: str) -> None:
         """Where the method is chosen in another way, options for means would be ignored: refuse them."""
