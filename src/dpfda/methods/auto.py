@@ -91,7 +91,7 @@ class Auto(Method):
         for count in outlook.counts:
             balls: list[Method] = [KNorm(count), Blocks(count)]
             found += [FRL(count), *balls]
-            if not SMALLEST < outlook.problem.bound.outer < LARGEST:
+            if self.passes == 1 or not SMALLEST < outlook.problem.bound.outer < LARGEST:
                 continue
             first = min(balls, key=outlook.noise)
             stages = [Staged(first, self.spread, shares) for shares in schedules]

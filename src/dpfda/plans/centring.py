@@ -127,10 +127,12 @@ class Centring:
 
     def foreseen_radius(self, stray: float) -> float:
         """The radius that should hold curves which stray this far from a mean that was released with noise."""
-        outlook = Outlook(self.home, self._divided * self.method.centre)
-        method = Auto(passes=1).resolved(self.home, self._divided * self.method.centre)
-        error = float(np.exp(np.log(outlook.risks(method)).mean(axis=0) @ outlook.weights))
-        return min(float(WIDER * np.sqrt(2 * stray**2 + error)), float(self.radii[0]))
+        return min(float(WIDER * np.sqrt(2 * stray**2 + self._centre_error)), float(self.radii[0]))
+
+    @cached_property
+    def _centre_error(self) -> float:
+        epsilon = self._divided * self.method.centre
+        return Outlook(self.home, epsilon).typical(Auto(passes=1).resolved(self.home, epsilon))
 
     @cached_property
     def gain(self) -> float:
