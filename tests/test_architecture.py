@@ -26,6 +26,7 @@ ROOMS = [
     "exact",
     "lattice",
     "kernels",
+    "intake",
     "inputs",
     "reach",
     "atoms",
@@ -40,10 +41,19 @@ ROOMS = [
     "words",
     "plots",
     "labels",
+    "places",
+    "layouts",
+    "blocks",
     "delimited",
+    "parquet",
+    "tables",
+    "arrays",
+    "functional",
     "readers",
     "summaries",
     "files",
+    "checkpoints",
+    "engines",
     "ledger",
     "release",
     "plan",
@@ -62,7 +72,12 @@ SPECIAL = {
     "flint": {"noise"},
     "secrets": {"noise"},
     "numba": {"lattice"},
-    "pyarrow": {"readers", "delimited"},
+    "pyarrow": {"readers", "delimited", "tables", "parquet", "engines"},
+    "fsspec": {"places"},
+    "dask": {"engines"},
+    "distributed": {"engines"},
+    "pyspark": {"engines"},
+    "xarray": {"release"},
     "matplotlib": {"plots"},
     "typer": {"cli"},
     "rich": {"cli"},
@@ -74,7 +89,7 @@ SPECIAL = {
     "pickle": set(),
 }
 #: In-function imports are for optional dependencies only.
-OPTIONAL = {"pandas", "skfda"}
+OPTIONAL = {"pandas", "skfda", "xarray", "fsspec", "dask", "distributed", "pyspark"}
 
 
 def room_of(path: Path) -> str:
@@ -161,7 +176,7 @@ class Blocked(types.ModuleType):
         if name.startswith("__"):
             raise AttributeError(name)
         raise AssertionError(f"the plan touched {{self.__name__}}.{{name}}")
-for room in ("readers", "summaries", "release", "ledger"):
+for room in ("readers", "summaries", "engines", "checkpoints", "release", "ledger"):
     module = Blocked(f"dpfda.{{room}}")
     sys.modules[f"dpfda.{{room}}"] = module
     package.__dict__[room] = module

@@ -2,7 +2,8 @@ import numpy as np
 import pytest
 
 import dpfda as dp
-from dpfda.problems.curves import fill_gaps, standardize
+from dpfda.intake import fill_gaps
+from dpfda.problems.curves import standardize
 
 GRID = dp.Grid([0.0, 1.0, 2.0, 4.0, 5.0])
 

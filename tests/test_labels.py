@@ -83,7 +83,7 @@ def test_a_decimal_comma_does_not_change_a_published_group_size(tmp_path):
         assert dp.density(tmp_path / "p.csv", invalid="center", **options)["north"].plan.n == 10
         with pytest.raises(dp.RecordError, match="row 9"):
             dp.density(tmp_path / "p.csv", **options)
-    (tmp_path / "q.csv").write_text("id,g,x\n" + "1,north,5\n" * 9 + "1,north,6,5\n")
+    (tmp_path / "q.csv").write_text("note,g,x\n" + "1,north,5\n" * 9 + "1,north,6,5\n")
     with pytest.raises(dp.RecordError, match="row 9"):
         dp.density(
             tmp_path / "q.csv", by="g", columns=["x"], epsilon=1, domain=[(0, 10)], invalid="center", header=True

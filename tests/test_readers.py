@@ -203,6 +203,7 @@ def test_errors_do_not_carry_cells_in_their_context(tmp_path):
         error = error.__cause__ or error.__context__
 
 
+@pytest.mark.filterwarnings("ignore::dpfda.errors.UnitWarning")
 @pytest.mark.parametrize("note", ['"p', 'p"', '"p"', "x" * 140_000, "\u00e9", " "])
 def test_cells_that_are_not_chosen_do_not_matter(note, tmp_path):
     """The quick and the careful reader split lines alike, so one bad record leaves all others as they were."""
@@ -304,8 +305,10 @@ def test_masks_complex_numbers_and_foreign_grids_are_respected():
 def test_functional_data_must_live_on_the_plans_grid(curves):
     skfda = pytest.importorskip("skfda", reason="the fda extra is not installed")
     data = skfda.FDataGrid(curves, np.linspace(0.5, 2.5, 6), domain_range=(0, 3))
-    with pytest.raises(dp.RecordError, match="plan's grid"):
+    with pytest.raises(dp.ParameterError, match="brings them to the grid"):
         dp.mean(data, epsilon=1, bound=dp.L2Ball(1.0), grid=dp.Grid.uniform(0, 1, 6))
+    with pytest.raises(dp.RecordError, match="outside the domain"):
+        dp.mean(data, epsilon=1, bound=dp.L2Ball(1.0), grid=dp.Grid.uniform(0, 1, 6), align="linear")
     assert dp.mean(data, epsilon=1, bound=dp.L2Ball(1.0)).grid.span == (0, 3)
 
 

@@ -10,7 +10,9 @@
 from . import datasets, noise, postprocess, selection
 from .api import compare, covariance, mean, suggest_radius
 from .bounds import Box, Ellipsoid, L1Ball, L2Ball
+from .checkpoints import load as load_summary
 from .density_api import density
+from .engines import ClusterError
 from .errors import (
     BudgetExceeded,
     DpfdaError,
@@ -19,10 +21,14 @@ from .errors import (
     ParameterError,
     PlanMismatch,
     RecordError,
+    UnitWarning,
 )
 from .estimators import FunctionOnScalarRegression, KernelClassifier, KernelRegressor
+from .functional import Irregular
 from .grid import Grid, ProductGrid
+from .intake import Interpolate, Smooth, Unit
 from .kernels import Cosine, Custom, Exponential, Gaussian, Matern
+from .layouts import Lists, Long
 from .ledger import Ledger
 from .methods import AR, FRL, QR, Auto, Bernstein, Blocks, Centred, GaussianProcess, KNorm, Minimax, Select, Staged
 from .plans import (
@@ -64,6 +70,7 @@ __all__ = [
     "BudgetExceeded",
     "Centred",
     "ClassPlan",
+    "ClusterError",
     "Cosine",
     "CovariancePlan",
     "CovarianceRelease",
@@ -81,6 +88,8 @@ __all__ = [
     "Grid",
     "GroupPlan",
     "GroupRelease",
+    "Interpolate",
+    "Irregular",
     "KNorm",
     "KernelClassifier",
     "KernelPlan",
@@ -89,6 +98,8 @@ __all__ = [
     "L2Ball",
     "Ledger",
     "LedgerError",
+    "Lists",
+    "Long",
     "Matern",
     "MeanPlan",
     "Minimax",
@@ -102,15 +113,19 @@ __all__ = [
     "RegressionRelease",
     "Release",
     "Select",
+    "Smooth",
     "SmootherPlan",
     "SmootherRelease",
     "Staged",
     "Summary",
+    "Unit",
+    "UnitWarning",
     "compare",
     "covariance",
     "datasets",
     "density",
     "load",
+    "load_summary",
     "mean",
     "noise",
     "postprocess",

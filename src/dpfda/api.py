@@ -3,23 +3,23 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
-import numpy as np
-
-from . import readers
+from . import engines, functional, readers
 from . import release as exits
 from . import summaries as data
 from .bounds import Bound, L2Ball
-from .errors import ParameterError
+from .errors import ParameterError, RecordError, shown
 from .grid import Grid
+from .intake import Align, Interpolate, Unit
 from .kernels import Kernel
+from .labels import as_groups
 from .ledger import Ledger
 from .methods import AR, FRL, QR, Auto, KNorm, Method, Minimax
-from .plans import CovariancePlan, DensityPlan, MeanPlan, RadiusPlan
-from .release import CovarianceRelease, RadiusRelease, Release
+from .plans import CovariancePlan, DensityPlan, GroupPlan, MeanPlan, RadiusPlan
+from .release import RadiusRelease
 
 #: Stands in for n while the records are being counted; under `replace` n is public anyway.
 PLACEHOLDER = 1000
@@ -36,21 +36,34 @@ def mean(
     neighbors: str = "replace",
     invalid: str = "raise",
     ledger: Ledger | str | os.PathLike[str] | None = None,
-    n: int | None = None,
+    n: int | Mapping[str, int] | None = None,
     columns: readers.Columns = None,
     header: bool | None = None,
     standardize: bool = False,
     fill: int | None = None,
     postprocess: bool = True,
+    by: Any = None,
+    groups: Sequence[str] | None = None,
+    unit: Any = None,
+    align: Align | str | None = None,
+    layout: Any = None,
+    engine: str | None = None,
     query: str = "mean",
     progress: readers.Progress | None = None,
-) -> Release:
+) -> Any:
     """Release the mean of a set of curves under pure differential privacy.
 
-    `curves` is an array, a pandas or Arrow table, a scikit-fda ``FDataGrid``, or the path of a CSV
-    or Parquet file with one row per curve. `epsilon` and `bound` have no default: they are
-    decisions. The method is ``Auto()`` unless given: it may read the data several times, in batches
-    (``Auto(passes=1)`` reads them once).
+    `curves` is an array, a pandas, polars or Arrow table, an Arrow stream, an iterator of batches, a scikit-fda
+    ``FDataGrid`` or ``FDataIrregular``, an xarray ``DataArray``, a Dask or Spark collection (see `engine`), or paths of
+    CSV or Parquet files: one, a list, a glob, a folder, or addresses that fsspec knows. `epsilon` and `bound`
+    have no default: they are decisions. The method is ``Auto()`` unless given: it may read the data several times,
+    in batches (``Auto(passes=1)`` reads them once).
+
+    `layout` says how curves lie in a table: one row each, or :class:`Long`, or :class:`Lists`. `align` brings curves
+    at their own times, or with gaps, to the grid. `unit` is the column that says whose a curve is (or one label
+    per curve): the guarantee is then about units, whose curves are averaged first. `by` is a column of public
+    labels, or one label per curve, and gives one release per group, for one charge; with ``add-remove`` the list of
+    `groups` must be given, and `n` is a guess of each group's size.
 
     >>> import numpy as np, dpfda as dp
     >>> curves = np.random.default_rng(0).uniform(0, 1, (300, 24))
@@ -59,10 +72,11 @@ def mean(
     """
     facts = {
         "epsilon": epsilon, "bound": bound, "kernel": kernel, "method": method, "neighbors": neighbors,
-        "invalid": invalid, "standardize": standardize, "fill": fill, "postprocess": postprocess,
+        "invalid": invalid, "standardize": standardize, "fill": fill, "postprocess": postprocess, "unit": unit,
+        "align": align,
     }  # fmt: skip
-    reading = {"columns": columns, "header": header, "progress": progress}
-    return _released(MeanPlan, curves, facts, grid, n, ledger, query, reading)
+    reading = {"columns": columns, "header": header, "layout": layout, "engine": engine, "progress": progress}
+    return _released(MeanPlan, facts, Asked(curves, grid, n, ledger, query, reading, by, groups))
 
 
 def covariance(
@@ -76,15 +90,21 @@ def covariance(
     neighbors: str = "replace",
     invalid: str = "raise",
     ledger: Ledger | str | os.PathLike[str] | None = None,
-    n: int | None = None,
+    n: int | Mapping[str, int] | None = None,
     columns: readers.Columns = None,
     header: bool | None = None,
     standardize: bool = False,
     fill: int | None = None,
     postprocess: bool = True,
+    by: Any = None,
+    groups: Sequence[str] | None = None,
+    unit: Any = None,
+    align: Align | str | None = None,
+    layout: Any = None,
+    engine: str | None = None,
     query: str = "covariance",
     progress: readers.Progress | None = None,
-) -> CovarianceRelease:
+) -> Any:
     """Release the covariance surface of a set of curves under pure differential privacy.
 
     Curves come as for :func:`mean`. The release is symmetric and positive semi-definite (unless
@@ -97,10 +117,11 @@ def covariance(
     """
     facts = {
         "epsilon": epsilon, "bound": bound, "kernel": kernel, "method": method, "neighbors": neighbors,
-        "invalid": invalid, "standardize": standardize, "fill": fill, "postprocess": postprocess,
+        "invalid": invalid, "standardize": standardize, "fill": fill, "postprocess": postprocess, "unit": unit,
+        "align": align,
     }  # fmt: skip
-    reading = {"columns": columns, "header": header, "progress": progress}
-    return _released(CovariancePlan, curves, facts, grid, n, ledger, query, reading)
+    reading = {"columns": columns, "header": header, "layout": layout, "engine": engine, "progress": progress}
+    return _released(CovariancePlan, facts, Asked(curves, grid, n, ledger, query, reading, by, groups))
 
 
 def suggest_radius(
@@ -120,6 +141,10 @@ def suggest_radius(
     header: bool | None = None,
     standardize: bool = False,
     fill: int | None = None,
+    unit: Any = None,
+    align: Align | str | None = None,
+    layout: Any = None,
+    engine: str | None = None,
     query: str = "radius",
     progress: readers.Progress | None = None,
 ) -> RadiusRelease:
@@ -136,40 +161,102 @@ def suggest_radius(
     """
     facts: dict[str, Any] = {
         "epsilon": epsilon, "quantile": quantile, "center": center, "neighbors": neighbors, "invalid": invalid,
-        "standardize": standardize, "fill": fill,
+        "standardize": standardize, "fill": fill, "unit": unit, "align": align,
     }  # fmt: skip
     facts |= {name: value for name, value in (("smallest", smallest), ("largest", largest)) if value is not None}
-    reading = {"columns": columns, "header": header, "progress": progress}
-    return _released(RadiusPlan, curves, facts, grid, n, ledger, query, reading)
+    reading = {"columns": columns, "header": header, "layout": layout, "engine": engine, "progress": progress}
+    return _released(RadiusPlan, facts, Asked(curves, grid, n, ledger, query, reading))
 
 
-def _released(
-    kind: Any, curves: Any, facts: dict[str, Any], grid: Any, n: Any, ledger: Any, query: str, reading: dict[str, Any]
-) -> Any:
-    """Plan, check, read once, plan again for the number of curves there are, and release."""
-    columns, header = reading["columns"], reading["header"]
-    check_guess(n, facts["neighbors"])
-    if grid is None:
-        if readers.Source(curves).spends_itself or (facts["invalid"] == "center" and readers.Source(curves).by_records):
-            raise ParameterError(
-                "the grid must be given where a record could decide it, or reading would use the data up",
-                "none",
-                "Pass grid=dp.Grid.uniform(0, 1, <values per curve>).",
-            )
-        grid = _grid_of(curves, columns, header)
-    plan = kind(n=PLACEHOLDER if n is None else n, grid=grid, **facts)
-    book = exits.open_ledger(ledger)
+@dataclass(frozen=True)
+class Asked:
+    """What a sentence asks for, apart from its facts: which data, read how, charged to whom, for which groups."""
+
+    curves: Any
+    grid: Any
+    n: Any
+    ledger: Any
+    query: str
+    reading: dict[str, Any]
+    by: Any = None
+    groups: Any = None
+
+
+def _released(kind: Any, facts: dict[str, Any], asked: Asked) -> Any:
+    """Plan, check, read once, plan again for the number of records there are, and release."""
+    check_guess(asked.n, facts["neighbors"])
+    facts, reading = _with_units(facts, dict(asked.reading))
+    source = _source(asked.curves, reading)
+    if facts["align"] is None and source is not None and source.irregular:
+        facts["align"] = Interpolate()
+    grid = asked.grid if asked.grid is not None else _grid_of(asked.curves, source, facts["invalid"])
+    if asked.by is not None:
+        return _by_group(kind, {"grid": grid, **facts}, asked, reading)
+    if asked.groups is not None or isinstance(asked.n, Mapping):
+        raise ParameterError("groups need labels", "none", "Pass by=<a column, or one label per record>.")
+    plan = kind(n=PLACEHOLDER if asked.n is None else asked.n, grid=grid, **facts)
+    book = exits.open_ledger(asked.ledger)
     exits.check_budget(book, plan)
-    spent = data.reads_once(curves)
+    spent = data.reads_once(asked.curves)
     plan.check_passes(spent)
-    summary = plan.summarize(curves, **reading)
-    if n is None:
+    summary = plan.summarize(asked.curves, **reading)
+    if asked.n is None:
         plan = kind(n=summary.count, grid=grid, **facts)
         plan.check_passes(spent)
         if plan.stage.problem.key != summary.key:  # for this many curves another first pass is better
-            summary = plan.summarize(curves, **reading)
-    again = lambda problem: data.summarize(problem, curves, **reading)  # noqa: E731
-    return exits.execute(plan, summary, book, query, again)
+            _check_again(spent)
+            summary = plan.summarize(asked.curves, **reading)
+    again = lambda problem: engines.summarize(problem, asked.curves, **reading)  # noqa: E731
+    return exits.execute(plan, summary, book, asked.query, again)
+
+
+def _by_group(kind: Any, facts: dict[str, Any], asked: Asked, reading: dict[str, Any]) -> Any:
+    """One release per group: a first pass counts the records of each, unless their numbers are given."""
+    if facts["neighbors"] == "add-remove" and asked.groups is None:
+        raise ParameterError(
+            "with add-remove, which groups exist must be public", "no list", "Pass groups=['north', 'south', ...]."
+        )
+    spent, book = data.reads_once(asked.curves), exits.open_ledger(asked.ledger)
+    first = kind(n=PLACEHOLDER, **facts)
+    exits.check_budget(book, first)
+    first.check_passes(spent)
+    names = as_groups(asked.groups)
+    sizes, read = asked.n, None
+    if asked.n is None or names is None:
+        read = engines.summarize_groups(first.stage.problem, asked.curves, asked.by, names, **reading)
+        names = tuple(read)
+    if not isinstance(sizes, Mapping):
+        sizes = {name: read[name].count if asked.n is None and read else asked.n for name in names}
+    if missing := [name for name in names if name not in sizes]:
+        raise ParameterError("n must have a number for every group", shown(missing[0]), "Add it.")
+    if few := [name for name in names if asked.n is None and sizes[name] < 2]:
+        raise RecordError(f"The group {few[0]!r} holds fewer than two records", cure="Leave it out, or join it.")
+    plan = GroupPlan(names, tuple(kind(n=sizes[name], **facts) for name in names))
+    if read is not None and any(part.stage.problem.key != read[name].key for name, part in zip(names, plan.plans)):
+        _check_again(spent)
+        read = None
+    return plan.release(asked.curves, book, asked.query, by=asked.by, read=read, **reading)
+
+
+def _check_again(spent: str) -> None:
+    if spent:
+        raise ParameterError("without n the records are read twice", spent, "Pass n, the public number of records.")
+
+
+def _with_units(facts: dict[str, Any], reading: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """A unit is a column, a rule, or one label per record."""
+    unit = facts["unit"]
+    if unit is None or isinstance(unit, str | Unit):
+        return facts, reading
+    return {**facts, "unit": Unit("unit")}, {**reading, "units": unit}
+
+
+def _source(curves: Any, reading: dict[str, Any]) -> readers.Source | None:
+    """How the data is read in this process; None for data of an engine."""
+    if engines.engine_of(curves) is not None:
+        return None
+    options = {name: reading[name] for name in ("columns", "header", "layout")}
+    return readers.Source(curves, **options)
 
 
 def check_guess(n: Any, neighbors: str) -> None:
@@ -182,12 +269,21 @@ def check_guess(n: Any, neighbors: str) -> None:
         )
 
 
-def _grid_of(curves: Any, columns: readers.Columns, header: bool | None) -> Grid:
-    points = getattr(curves, "grid_points", None)
-    if points is not None and hasattr(curves, "data_matrix"):
-        span = getattr(curves, "domain_range", [None])[0]
-        return Grid(np.asarray(points[0], dtype=float), span=span)
-    return Grid.uniform(0, 1, readers.Source(curves, columns, header).values_per_curve())
+def _grid_of(curves: Any, source: readers.Source | None, invalid: str) -> Any:
+    """The grid that the data lives on, where that is public."""
+    if (own := functional.grid_of(curves)) is not None:
+        return own
+    if source is None:
+        shape: Any = getattr(curves, "shape", ())
+        if hasattr(curves, "chunks") and len(shape) == 2:
+            return Grid.uniform(0, 1, int(shape[1]))
+    elif not (source.spends_itself or (invalid == "center" and source.by_records)):
+        return Grid.uniform(0, 1, source.values_per_curve())
+    raise ParameterError(
+        "the grid must be given where a record could decide it, or reading would use the data up",
+        "none",
+        "Pass grid=dp.Grid.uniform(0, 1, <values per curve>).",
+    )
 
 
 AnyPlan = TypeVar("AnyPlan", MeanPlan, DensityPlan, CovariancePlan)

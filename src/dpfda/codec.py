@@ -85,7 +85,7 @@ def exact_fraction(value: Any) -> Fraction | None:
 def plain(value: Any) -> Any:
     """A fact (or a part of one) as JSON-able data."""
     if isinstance(value, Fact):
-        fields = [f for f in dataclasses.fields(value) if f.compare]  # type: ignore[arg-type]
+        fields = [f for f in dataclasses.fields(value) if f.compare and not _unsaid(value, f)]  # type: ignore[arg-type]
         return {"type": type(value).__name__} | {f.name: plain(getattr(value, f.name)) for f in fields}
     if isinstance(value, np.ndarray):
         return value.tolist()
@@ -96,6 +96,14 @@ def plain(value: Any) -> Any:
     if isinstance(value, np.generic):
         return value.item()
     return value
+
+
+#: Marks a field that younger versions have: where it says nothing it is not written, so that digests stay.
+LATER = {"later": True}
+
+
+def _unsaid(fact: Any, field: dataclasses.Field[Any]) -> bool:
+    return "later" in field.metadata and getattr(fact, field.name) is None
 
 
 def revive(data: Any) -> Any:

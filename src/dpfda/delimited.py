@@ -8,16 +8,16 @@ from the same row: it says where the trouble is, or makes the record missing.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.csv
 
 from .errors import FileError, ParameterError, RecordError
-from .labels import MARK, Coder
+from .labels import MARK
+from .places import Place
 
 CURE = "Name the value columns, e.g. columns='hh*', or repair the cell."
 MISSING = ("", "na", "n/a", "nan", "null")
@@ -32,7 +32,7 @@ class Layout:
     width: int
 
 
-def layout(path: Path, header: bool | None, lenient: bool, width: int | None) -> Layout:
+def layout(path: Place, header: bool | None, lenient: bool, width: int | None) -> Layout:
     """The delimiter from the file's ending, names and width from its first line.
 
     With `header` None the first line must speak for itself: names if no cell is a number, a curve if
@@ -43,10 +43,10 @@ def layout(path: Path, header: bool | None, lenient: bool, width: int | None) ->
         raise ParameterError(
             "with invalid='center' a text file must say whether it begins with names", "no word", "Pass header=True."
         )
-    delimiter = "\t" if path.suffix.lower() == ".tsv" else ","
+    delimiter = "\t" if path.suffix == ".tsv" else ","
     if lenient and not header and width is not None:
         return Layout(delimiter, None, width)
-    with path.open(newline="", encoding="utf-8", errors="replace") as file:
+    with path.text() as file:
         line = file.readline(1 << 20).removeprefix(MARK)
     if "\x00" in line or "\ufffd" in line:
         raise FileError(f"{path.name!r} does not begin with text in UTF-8. Save it as UTF-8.")
@@ -85,16 +85,16 @@ def _looks_like_names(cells: list[str]) -> bool:
     return False
 
 
-#: A column of labels and what numbers them.
-Labels = tuple[str, Coder] | None
+#: A batch: numbers, one row per record, and the columns that were asked for as texts.
+Batch = tuple[np.ndarray, list[np.ndarray]]
 
 
 def rows(
-    path: Path, layout: Layout, chosen: list[str] | None, lenient: bool, batch_bytes: int, labels: Labels = None
-) -> Iterator[np.ndarray]:
+    place: Place, layout: Layout, numbers: list[str] | None, texts: Sequence[str], lenient: bool, batch_bytes: int
+) -> Iterator[Batch]:
     """Batches of the chosen columns; every record is read the same way whatever stands around it."""
     done, balked = 0, False
-    quick = _quick(path, layout, chosen, batch_bytes, labels)
+    quick = _quick(place, layout, numbers, texts, batch_bytes)
     while not balked:
         try:
             batch = next(quick)
@@ -104,42 +104,45 @@ def rows(
             balked = True
         else:
             yield batch
-            done += len(batch)
-    yield from _careful(path, layout, chosen, lenient, done, labels)
+            done += len(batch[0])
+    yield from _careful(place, layout, numbers, texts, lenient, done)
 
 
 def _quick(
-    path: Path, layout: Layout, chosen: list[str] | None, batch_bytes: int, labels: Labels
-) -> Iterator[np.ndarray]:
+    place: Place, layout: Layout, numbers: list[str] | None, texts: Sequence[str], batch_bytes: int
+) -> Iterator[Batch]:
     names = layout.names or [f"f{i}" for i in range(layout.width)]
-    wanted = chosen or names
-    stream = pyarrow.csv.open_csv(
-        path,
-        pyarrow.csv.ReadOptions(
-            block_size=batch_bytes, column_names=names, skip_rows=1 if layout.names else 0, use_threads=False
-        ),
-        pyarrow.csv.ParseOptions(delimiter=layout.delimiter, quote_char=False, ignore_empty_lines=layout.width > 1),
-        pyarrow.csv.ConvertOptions(
-            column_types={name: pa.string() if labels and name == labels[0] else pa.float64() for name in wanted},
-            include_columns=wanted,
-            null_values=["", "NA", "N/A", "NaN", "nan", "null", "NULL"],
-        ),
-    )
-    with stream:
+    wanted = numbers or names
+    kinds = {name: pa.float64() for name in wanted} | {name: pa.string() for name in texts}
+    with (
+        place.open() as opened,
+        pyarrow.csv.open_csv(
+            opened if place.remote else place.path,
+            pyarrow.csv.ReadOptions(
+                block_size=batch_bytes, column_names=names, skip_rows=1 if layout.names else 0, use_threads=False
+            ),
+            pyarrow.csv.ParseOptions(delimiter=layout.delimiter, quote_char=False, ignore_empty_lines=layout.width > 1),
+            pyarrow.csv.ConvertOptions(
+                column_types=kinds,
+                include_columns=list(kinds),
+                null_values=["", "NA", "N/A", "NaN", "nan", "null", "NULL"],
+            ),
+        ) as stream,
+    ):
         for batch in stream:
             if batch.num_rows:
                 columns = [column.to_numpy(zero_copy_only=False) for column in batch.columns]
-                if labels:
-                    columns[-1] = labels[1].column(columns[-1])
-                yield np.column_stack(columns)
+                yield np.column_stack(columns[: len(wanted)]), columns[len(wanted) :]
 
 
 def _careful(
-    path: Path, layout: Layout, chosen: list[str] | None, lenient: bool, skip: int, labels: Labels
-) -> Iterator[np.ndarray]:
-    places = [layout.names.index(name) for name in chosen] if layout.names and chosen else list(range(layout.width))
+    place: Place, layout: Layout, numbers: list[str] | None, texts: Sequence[str], lenient: bool, skip: int
+) -> Iterator[Batch]:
+    places = [layout.names.index(name) for name in numbers] if layout.names and numbers else list(range(layout.width))
+    aside = [(layout.names or []).index(name) for name in texts]
     block: list[list[float]] = []
-    with path.open(newline="", encoding="utf-8", errors="replace") as file:
+    words: list[list[str | None]] = []
+    with place.text() as file:
         if layout.names:
             file.readline()
         # In a file of one column an empty line is a record without a value; elsewhere it is nothing.
@@ -148,17 +151,19 @@ def _careful(
             line = marked.removeprefix(MARK)  # wherever it stands, so that no place is special
             if index < skip:
                 continue
-            cells = _cells(line, layout.delimiter)
-            values = _record(index, cells, places[:-1] if labels else places, layout, lenient)
-            if labels:
+            block.append(_record(index, _cells(line, layout.delimiter), places, layout, lenient))
+            if aside:
                 raw = marked.rstrip("\r\n").split(layout.delimiter)  # as the quick reader sees it
-                values.append(labels[1].code(_label_cell(raw, places[-1], layout.width)))
-            block.append(values)
+                words.append([_label_cell(raw, p, layout.width) for p in aside])
             if len(block) == 4096:
-                yield np.array(block)
-                block = []
+                yield _batch(block, words, len(aside))
+                block, words = [], []
     if block:
-        yield np.array(block)
+        yield _batch(block, words, len(aside))
+
+
+def _batch(block: list[list[float]], words: list[list[str | None]], aside: int) -> Batch:
+    return np.array(block), [np.array([row[i] for row in words], dtype=object) for i in range(aside)]
 
 
 def _label_cell(cells: list[str], place: int, width: int) -> str | None:

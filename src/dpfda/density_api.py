@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from . import readers, summaries
+from . import engines, readers
 from . import release as exits
 from .api import PLACEHOLDER, check_guess
 from .errors import ParameterError, RecordError, shown
 from .kernels import Kernel
-from .labels import Coder, as_groups
+from .labels import as_groups
 from .ledger import Ledger
 from .methods import KNorm, Method
 from .plans import DensityPlan, GroupPlan
@@ -144,6 +144,4 @@ def _grouped(
         raise ParameterError(
             "with add-remove, which groups exist must be public", "no list", "Pass groups=['north', 'south', ...]."
         )
-    return summaries.summarize_groups(
-        probe.problem, points, by, Coder(names), columns=columns, header=header, progress=progress
-    )
+    return engines.summarize_groups(probe.problem, points, by, names, columns=columns, header=header, progress=progress)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
+from typing import Any
 
 
 def shown(value: object) -> str:
@@ -32,6 +33,10 @@ class ParameterError(DpfdaError, ValueError):
         super().__init__(f"{rule}, got {given if isinstance(given, str) else shown(given)}. {cure}")
         self.rule, self.given, self.cure = rule, given, cure
 
+    def __reduce__(self) -> Any:
+        """Errors travel between processes whole."""
+        return type(self), (self.rule, self.given if isinstance(self.given, str) else shown(self.given), self.cure)
+
 
 class RecordError(DpfdaError, ValueError):
     """Some records cannot be used. Carries row numbers (from 0), never contents."""
@@ -49,9 +54,17 @@ class RecordError(DpfdaError, ValueError):
             where += f", column {column}"
         super().__init__(f"{problem}{where}. {cure}".strip())
 
+    def __reduce__(self) -> Any:
+        """Errors travel between processes whole."""
+        return type(self), (self.problem, self.rows, self.cure, self.column)
+
     def shifted(self, first: int) -> RecordError:
         """The same error with rows counted from the start of the source, not of a batch."""
         return RecordError(self.problem, [r + first for r in self.rows], self.cure, self.column)
+
+
+class UnitWarning(UserWarning):
+    """Somebody has several records and the guarantee is about one: says what is not protected."""
 
 
 class PlanMismatch(DpfdaError, ValueError):

@@ -55,7 +55,7 @@ class Reserved:
             if file.read(len(DATABASE)) == DATABASE:
                 raise FileError(f"The output {self.path.name!r} is a database, perhaps a ledger. Choose another name.")
 
-    def write(self, content: str | bytes) -> Path:
+    def write(self, content: str | bytes, mode: int = 0o644) -> Path:
         """All of the content, or an error and no file."""
         assert self._aside is not None
         try:
@@ -64,7 +64,7 @@ class Reserved:
                 file.write(content.encode() if isinstance(content, str) else content)
                 file.flush()
                 os.fsync(file.fileno())
-            os.chmod(self._aside, 0o644)
+            os.chmod(self._aside, mode)
             os.replace(self._aside, self.path)
         except OSError as error:
             raise FileError(f"The output {self.path.name[:60]!r} could not be written: {error.strerror}.") from None
@@ -113,7 +113,7 @@ def _identity(path: Path) -> str:
     return os.path.realpath(path)
 
 
-def write_whole(path: Name, content: str | bytes) -> Path:
+def write_whole(path: Name, content: str | bytes, mode: int = 0o644) -> Path:
     """All of the content at `path`, or no file."""
     with reserved([path]) as places:
-        return places[Path(path)].write(content)
+        return places[Path(path)].write(content, mode)

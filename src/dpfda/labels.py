@@ -47,7 +47,7 @@ class Coder:
         return float(self.codes.get(name, np.nan))
 
     def column(self, labels: Iterable[object]) -> np.ndarray:
-        return np.array([self.code(label) for label in labels], dtype=float)
+        return np.array([self.code(label) for label in texts(labels)], dtype=float)
 
 
 #: The byte-order mark that some programs write at the start of a text, and what surrounds words.
@@ -67,6 +67,27 @@ def label_text(label: object) -> str:
     except Exception:  # whatever a label does when it is read, it does alone
         return ""
     return text[1:-1].strip() if len(text) > 1 and text[0] == text[-1] == '"' else text
+
+
+def texts(labels: Iterable[object]) -> np.ndarray:
+    """Labels as texts, each alone; equal ones are spelt once.
+
+    >>> texts([1.0, 1, None, " a "]).tolist()
+    ['1', '1', '', 'a']
+    """
+    known: dict[tuple[type, object], str] = {}
+    found = []
+    for label in labels:
+        if type(label) not in (str, int, float, np.str_):  # others may lie about their equality
+            found.append(label_text(label))
+            continue
+        key = (type(label), label)
+        if key not in known:
+            known[key] = label_text(label)
+        found.append(known[key])
+    column = np.empty(len(found), dtype=object)
+    column[:] = found
+    return column
 
 
 def as_groups(groups: Sequence[object] | None) -> tuple[str, ...] | None:

@@ -17,9 +17,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from . import codec, words
+from . import codec, engines, summaries, words
 from . import release as exits
-from . import summaries as data
 from .basis import Eigenbasis
 from .codec import Fact
 from .errors import FileError, ParameterError, shown
@@ -254,11 +253,22 @@ class Plan(Sealed, ABC):
 
     # -- carrying it out ------------------------------------------------------------------
 
-    def summarize(
-        self, records: Any, *, columns: Any = None, header: bool | None = None, progress: Any = None
-    ) -> Summary:
-        """Clip, encode and add up: exact integers, confidential, mergeable."""
-        return data.summarize(self.stage.problem, records, columns=columns, header=header, progress=progress)
+    def summarize(self, records: Any, *, checkpoint: Any = None, site: str = "", **reading: Any) -> Summary:
+        """Clip, encode and add up: exact integers, confidential, mergeable.
+
+        `records` is anything that :func:`dpfda.mean` takes; so are the options of reading (`columns`, `header`,
+        `layout`, `units`, `engine`, `progress`). With `checkpoint`, the path of a summary file, every file that is
+        done is saved there, and files that it has already are not read again.
+        """
+        if checkpoint is not None:
+            reading["checkpoint"] = engines.Checkpoint(checkpoint, self.family, site)
+        return engines.summarize(self.stage.problem, records, **reading)
+
+    @cached_property
+    def family(self) -> str:
+        """Digest of all but n: plans that differ in n alone share their summaries."""
+        facts = codec.plain(self)
+        return codec.digest({name: value for name, value in facts.items() if name != "n"})
 
     def statistic(self, summary: Summary) -> np.ndarray:
         """The numbers right before noise. Confidential: for audits, never for publication."""
@@ -270,20 +280,18 @@ class Plan(Sealed, ABC):
         records: Any,
         ledger: Ledger | str | None = None,
         *,
-        columns: Any = None,
-        header: bool | None = None,
         query: str | None = None,
-        progress: Any = None,
+        **reading: Any,
     ) -> Release:
-        """Check, charge, draw, seal. `records` may be data of any kind, or a summary."""
+        """Check, charge, draw, seal. `records` is data of any kind, read as by :meth:`summarize`, or a summary."""
         summary = records if isinstance(records, Summary) else None
-        reading: dict[str, Any] = {"columns": columns, "header": header, "progress": progress}
-        self.check_passes(data.reads_once(records))
+        self.check_passes(summaries.reads_once(records))
         book = exits.open_ledger(ledger)
         exits.check_budget(book, self)
         if summary is None:
             summary = self.summarize(records, **reading)
-        again = lambda problem: data.summarize(problem, records, **reading)  # noqa: E731
+        later = {name: value for name, value in reading.items() if name not in ("checkpoint", "site")}
+        again = lambda problem: engines.summarize(problem, records, **later)  # noqa: E731
         return exits.execute(self, summary, book, query or self.query, again)
 
     # -- as text --------------------------------------------------------------------------

@@ -1,9 +1,8 @@
 """The words all rooms share: reach, law, part, problem, stage, summary.
 
-A *problem* turns records into exact integers and those into a statistic; its *reach* is the
-set of differences that one neighbour can make there. A *method* answers with *parts*: blocks of
-coordinates, each with a filter and a noise *law*. Problem and parts make a *stage*: one pass
-over the records. Everything here is public except a summary and what is computed from it.
+A *problem* turns records into exact integers and those into a statistic; its *reach* is the set of differences that
+one neighbour can make there. A *method* answers with *parts*: blocks of coordinates, each with a filter and a noise
+*law*. Problem and parts make a *stage*: one pass over the records. All is public but a summary and what comes of it.
 """
 
 from __future__ import annotations
@@ -214,6 +213,10 @@ class Problem(Protocol):
     @property
     def record_grid(self) -> Grid | ProductGrid | None:
         """Where a record that is a curve lives."""
+
+    @property
+    def intake(self) -> Any:
+        """How a record comes about; None where it is taken as it is."""
 
     @property
     def kind(self) -> type[Summary]:

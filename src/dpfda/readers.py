@@ -1,4 +1,4 @@
-"""Data from anywhere as batches of records: one row each, one column a value (a grid point, a coordinate).
+"""Data from anywhere as blocks of records: arrays, tables, streams and files, whole or in parts.
 
 Readers never clip, average or repair; they only bring numbers in, a batch at a time. Their
 errors name rows and columns, never contents. With `lenient` set (for ``invalid="center"``) what a
@@ -7,38 +7,37 @@ record becomes depends on that record alone: an unusable one becomes missing val
 
 from __future__ import annotations
 
-import fnmatch
-import numbers
-import os
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
-from decimal import Decimal
-from pathlib import Path
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.parquet
 
-from . import delimited
+from . import delimited, functional, parquet
+from .arrays import rows_of
+from .blocks import Block, Raw
 from .errors import FileError, ParameterError, RecordError, shown
-from .labels import Coder
+from .intake import Pieces
+from .labels import Coder, texts
+from .layouts import Long, as_layout
+from .places import PARQUET, TEXT, Place, expanded, is_path
+from .tables import Columns, Roles, Watch, arrow_block, holds_lists, pandas_column, pick, stamps
 
-Columns = str | Sequence[str] | None
+__all__ = ["Columns", "Progress", "Source", "pick"]
 Progress = Callable[[int, int | None], None]
 BATCH_BYTES = 1 << 24
-NUMERIC_CURE = delimited.CURE
-PARQUET, TEXT = (".parquet", ".pq"), (".csv", ".tsv", ".txt")
 
 
 @dataclass(frozen=True, repr=False)
 class Source:
-    """Where curves come from and how to read them: all public.
+    """Where records come from and how to read them: all public.
 
     `columns` picks value columns of tables and files; `header` says whether a text file begins
     with names (None looks at the first line, which `lenient` reading must not do); `width` is the
     number of values a usable record has, `points` the grid they must live on. `by` is a column of
-    public labels, or one label per record; `coder` numbers them.
+    public labels, or one label per record; `coder` numbers them. `unit` (and `order`) name the columns that
+    say whose a record is, or `units` says it for each record.
     """
 
     data: Any
@@ -49,58 +48,145 @@ class Source:
     points: np.ndarray | None = None
     by: Any = None
     coder: Coder | None = None
+    layout: Any = None
+    unit: str | None = None
+    order: str | None = None
+    units: Any = None
+    aligned: bool = True
+    watch: Watch = field(default_factory=Watch, compare=False)
 
-    def labelled(self) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-        """Batches of values, and the number of each record's group."""
-        assert self.coder is not None
-        if isinstance(self.by, str):
-            if isinstance(self.data, np.ndarray | list | tuple):
-                raise ParameterError(
-                    "by must be one label per record here", shown(self.by), "A name needs data with named columns."
-                )
-            for batch in self.batches():
-                yield batch[:, :-1], batch[:, -1]
-            return
-        labels = list(self.by)
+    # -- records ------------------------------------------------------------------------------
+
+    def blocks(self, on_file: Callable[[int, int], None] | None = None) -> Iterator[Raw]:
+        """Blocks of records with their labels; `on_file(done, all)` is called after each file."""
+        yield from self._from_labels() if self._given_labels else self._blocks(on_file)
+
+    @property
+    def _given_labels(self) -> bool:
+        """Whether labels come beside the data, one per record."""
+        return self.units is not None or not (self.by is None or isinstance(self.by, str))
+
+    def _from_labels(self) -> Iterator[Raw]:
+        """Data and labels side by side."""
+        named = isinstance(self.by, str)
+        plain = replace(
+            self, by=self.by if named else None, units=None, unit=None if self.units is not None else self.unit
+        )
+        beside = [("groups", None if named else self.by), ("units", self.units)]
+        labels = {role: texts(_listed(given)) for role, given in beside if given is not None}
         done = 0
-        for batch in replace(self, by=None).batches():
-            codes = self.coder.column(labels[done : done + len(batch)])
-            done += len(batch)
-            if done > len(labels):
+        for raw in plain.blocks():
+            if not isinstance(raw, Block):
+                raise ParameterError("a long table holds its labels", "labels beside it", "Name the column instead.")
+            place = slice(done, done + len(raw))
+            done += len(raw)
+            if any(done > len(column) for column in labels.values()):
                 raise RecordError("There must be one label per record", cure="There are fewer.")
-            yield batch, codes
-        if done != len(labels):
+            more: dict[str, Any] = {}
+            if "groups" in labels:
+                assert self.coder is not None
+                more["groups"] = self.coder.column(labels["groups"][place])
+            if "units" in labels:
+                more["units"] = labels["units"][place]
+            yield replace(raw, **more)
+        if any(done != len(column) for column in labels.values()):
             raise RecordError("There must be one label per record", cure="There are more.")
 
-    def batches(self) -> Iterator[np.ndarray]:
-        """Float batches, one row per record; with a label column, its numbers come last."""
+    def _blocks(self, on_file: Callable[[int, int], None] | None) -> Iterator[Raw]:
         data = self.data
-        if isinstance(data, str | os.PathLike):
-            yield from self._file(Path(data))
-        elif hasattr(data, "data_matrix") and hasattr(data, "grid_points"):
-            yield from self._array(_functional(data, self.points))
+        if is_path(data):
+            parts = self.parts()
+            for number, part in enumerate(parts):
+                yield from part._file(Place(part.data), "" if len(parts) == 1 else Place(part.data).name)
+                if on_file is not None:
+                    on_file(number + 1, len(parts))
+        elif (curves := functional.curves_of(data, self.points)) is not None:
+            yield from self._pieces(curves) if isinstance(curves, Pieces) else self._array(curves)
         elif hasattr(data, "iloc") and hasattr(data, "columns"):
             yield from self._pandas(data)
         elif hasattr(data, "to_numpy") and hasattr(data, "dtype") and self.columns is None:  # one column
             yield from self._array(data.to_numpy())
         elif hasattr(data, "__arrow_c_stream__") or isinstance(data, pa.RecordBatch):
             yield from self._arrow(data)
-        elif self.columns is not None:
-            raise ParameterError("columns need data with names", shown(self.columns), "Select them from the array.")
+        elif hasattr(data, "__next__"):
+            yield from self._batches_of(data)
+        elif self.columns is not None or self._roles.asides or self.layout is not None:
+            raise ParameterError(
+                "columns need data with names",
+                shown(self.columns or self.by or self.unit),
+                "Pass one label per record beside it.",
+            )
         else:
             yield from self._array(data)
 
+    def batches(self) -> Iterator[np.ndarray]:
+        """The values of blocks of rows."""
+        for raw in self.blocks():
+            assert isinstance(raw, Block)
+            yield raw.values
+
+    def labelled(self) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+        """The values of blocks of rows, and the number of each record's group."""
+        for raw in self.blocks():
+            assert isinstance(raw, Block)
+            assert raw.groups is not None
+            yield raw.values, raw.groups
+
+    # -- what is known without reading ------------------------------------------------------------
+
+    @property
+    def _roles(self) -> Roles:
+        by = self.by if isinstance(self.by, str) else None
+        return Roles(
+            as_layout(self.layout), self.columns, by, self.unit, self.order, self.coder, self.lenient, self.width,
+            self.watch,
+        )  # fmt: skip
+
+    @property
+    def key_name(self) -> str:
+        """The column whose equal labels belong together, the outermost of them."""
+        layout = as_layout(self.layout)
+        name = self.unit or (layout.id if isinstance(layout, Long) else None)
+        assert name is not None
+        return name
+
+    @property
+    def in_memory(self) -> bool:
+        """Whether all records are at hand, so that they can be put in order."""
+        return not (is_path(self.data) or self.spends_itself)
+
+    def parts(self) -> list[Source]:
+        """The same data in pieces that can be read apart: file by file."""
+        if not is_path(self.data) or self._given_labels:
+            return [self]
+        places = expanded(self.data)
+        if len(places) == 1:
+            return [replace(self, data=places[0].path)]
+        values = [self._value_names(place) for place in places]
+        for place, names in zip(places, values, strict=True):
+            if (names is None) != (values[0] is None) or (names and set(names) != set(values[0] or ())):
+                raise FileError(
+                    f"{place.name!r} has other columns than {places[0].name!r}. Files of one release need the same."
+                )
+        chosen = values[0] if as_layout(self.layout) is None else self.columns
+        return [replace(self, data=place.path, columns=chosen) for place in places]
+
+    def _value_names(self, place: Place) -> list[str] | None:
+        """The value columns of a file, by name; none in a text file without names."""
+        names = self._names_in(place)
+        return None if names is None else self._roles.values(names)
+
+    def _names_in(self, place: Place) -> list[str] | None:
+        if place.suffix in PARQUET:
+            return parquet.names(place)
+        place.open().close()  # what is not there is said first
+        if place.suffix not in TEXT:
+            raise FileError(f"Files must end in .csv, .tsv, .txt, .parquet or .pq, and {place.name!r} does not.")
+        return delimited.layout(place, self.header, self.lenient, self.width).names
+
     def column_names(self) -> list[str]:
-        """Names of the columns of a file."""
-        path = Path(self.data)
-        if not path.is_file():
-            raise FileError(f"There is no file {path.name or str(path)!r} to read. Check the path.")
-        if path.suffix.lower() in PARQUET:
-            try:
-                return list(pyarrow.parquet.read_schema(path).names)
-            except (pa.ArrowException, OSError):
-                raise FileError(f"{path.name!r} is not a readable Parquet file. Write it again.") from None
-        names = delimited.layout(path, self.header, self.lenient, None).names
+        """Names of the columns of a file, the first of several."""
+        names = replace(self, width=None)._names_in(expanded(self.data)[0])
         if names is None:
             raise ParameterError("columns need a header line", "a file without names", "Add one.")
         return names
@@ -108,9 +194,16 @@ class Source:
     @property
     def by_records(self) -> bool:
         """Whether only the records themselves say how many values they have (no shape, no schema)."""
-        if isinstance(self.data, str | os.PathLike):
-            return Path(self.data).suffix.lower() not in PARQUET
-        return isinstance(self.data, list | tuple)
+        if is_path(self.data):
+            return expanded(self.data)[0].suffix not in PARQUET or as_layout(self.layout) is not None
+        return isinstance(self.data, list | tuple) or as_layout(self.layout) is not None
+
+    @property
+    def irregular(self) -> bool:
+        """Whether curves come at their own times."""
+        layout = as_layout(self.layout)
+        own = layout is not None and (isinstance(layout, Long) or layout.times is not None)
+        return own or functional.is_irregular(self.data)
 
     @property
     def spends_itself(self) -> bool:
@@ -121,275 +214,177 @@ class Source:
     def values_per_curve(self) -> int:
         """Number of values per curve: from the shape or the schema, else from the first records."""
         names = getattr(self.data, "columns", None)
-        if names is not None and not callable(names) and not isinstance(self.data, pa.Table):
-            return len(pick([str(name) for name in names], self.columns))
+        roles = self._roles
+        if names is not None and not callable(names) and not isinstance(self.data, pa.Table) and self.layout is None:
+            return len(roles.values([str(name) for name in names]))
         if isinstance(self.data, np.ndarray) and self.data.ndim == 2:
             return self.data.shape[1]
-        first = next(iter(self.batches()), None)
+        first = next(iter(self.blocks()), None)
         if first is None:
             raise RecordError("The data holds no records", cure="Check the path and the columns.")
-        return first.shape[1]
+        if not isinstance(first, Block) or first.starts is not None:
+            raise ParameterError(
+                "curves at their own times need a grid", "none", "Pass grid=dp.Grid.uniform(0, 24, 48)."
+            )
+        return int(first.values.shape[1])
 
     def size_hint(self) -> int | None:
-        """Number of records if the source knows it without being read, for progress bars."""
+        """Number of rows if the source knows it without being read, for progress bars."""
         data = self.data
-        if isinstance(data, str | os.PathLike):
-            if not str(data).lower().endswith(PARQUET):
-                return None
+        if is_path(data):
             try:
-                return pyarrow.parquet.read_metadata(data).num_rows
-            except (OSError, pa.ArrowException):
+                places = expanded(data)
+            except FileError:
                 return None
+            return parquet.count(places) if all(place.suffix in PARQUET for place in places) else None
         return None if getattr(data, "ndim", 1) == 0 or not hasattr(data, "__len__") else len(data)
 
     # -- in memory ------------------------------------------------------------------------
 
-    def _array(self, values: Any) -> Iterator[np.ndarray]:
-        if isinstance(values, np.ma.MaskedArray):
-            numeric = values.dtype.kind in "fiub"
-            values = np.ma.filled(values.astype(float if numeric else object), np.nan if numeric else None)
-        elif hasattr(values, "__array__") and not isinstance(values, np.ndarray):
-            values = _as_array(values)
-        # Whether a list forms an array depends on all of its records; lenient reading judges each alone.
-        array = None if self.lenient and not isinstance(values, np.ndarray) else _as_array(values)
-        if array is None or array.dtype.kind not in "fiub":
-            array = self._by_rows(values)
-        if self.width is not None and array.ndim == 1 and (self.width == 1 or not array.size):
-            array = array.reshape(-1, self.width)
-        if array.ndim != 2:
-            raise RecordError(
-                f"Records must form a table of two dimensions, not {array.ndim}",
-                cure="Pass one row per record and one column per value.",
-            )
+    def _array(self, values: Any, first: int = 0) -> Iterator[Block]:
+        array = rows_of(values, self.width, self.lenient)
         rows = _rows_per_batch(array.shape[1])
         for start in range(0, len(array), rows):
             with np.errstate(all="ignore"):  # what a value does in a cast is nobody's business
                 batch = np.asarray(array[start : start + rows], dtype=float)
-            yield batch
+            yield Block(batch, np.arange(first + start, first + start + len(batch)))
 
-    def _by_rows(self, values: Any) -> np.ndarray:
-        """Records that do not form an array of numbers: an error, or missing values cell by cell."""
-        try:
-            records = list(values)
-        except TypeError:
-            raise RecordError(
-                "Records must come as an array, a table or a path", cure=f"Got {type(values).__name__}."
-            ) from None
-        width = self.width if self.width is not None else _length(records[0]) if records else 0
-        if width == 1:
-            records = [record if _as_cells(record) is not None else [record] for record in records]
-        rows = [_as_record(record, width, self.lenient) for record in records]
-        bad = [i for i, row in enumerate(rows) if row is None]
-        if bad and not self.lenient:
-            raise RecordError("Records must be rows of numbers, all of one length", bad, "Convert or repair them.")
-        return np.array([np.full(width, np.nan) if row is None else row for row in rows]).reshape(len(rows), width)
+    def _pieces(self, pieces: Pieces) -> Iterator[Block]:
+        count = max(1, BATCH_BYTES // (8 * (self.width or 1)))
+        for start in range(0, len(pieces), count):
+            starts = pieces.starts[start : start + count + 1]
+            where = slice(int(starts[0]), int(starts[-1]))
+            rows = np.arange(start, start + starts.size - 1)
+            yield Block(pieces.values[where], rows, pieces.times[where], starts - starts[0])
 
-    def _pandas(self, frame: Any) -> Iterator[np.ndarray]:
+    def _pandas(self, frame: Any) -> Iterator[Raw]:
         """A pandas frame, some rows at a time; its index is not data."""
-        names = [str(name) for name in frame.columns]
-        if self.columns is None and self.by is None:
-            places = list(range(len(names)))
+        names, roles = [str(name) for name in frame.columns], self._roles
+        if any(roles.asides) or self.columns is not None or roles.layout is not None:
+            values = roles.values(names)
+            places = [names.index(n) for n in values]
         else:
-            places = [names.index(n) for n in self._values(names)]
+            values, places = names, list(range(len(names)))
+        if holds_lists(frame, places) or (isinstance(roles.layout, Long) and roles.layout.day is not None):
+            yield from self._arrow(pa.table(frame.iloc[:, [names.index(n) for n in self.chosen(names)]]))
+            return
+        aside = {name: names.index(name) for name in [*roles.asides, *self._watched(names)]}
         step = _rows_per_batch(len(places))
         for start in range(0, len(frame), step):
             part = frame.iloc[start : start + step]
-            columns = [self._pandas_column(part.iloc[:, p], names[p], start) for p in places]
-            if self.by is not None:
-                columns.append(self.coder.column(part.iloc[:, names.index(self.by)]))  # type: ignore[union-attr]
-            yield np.column_stack(columns)
+            columns = [pandas_column(part.iloc[:, p], names[p], start, self.lenient) for p in places]
+            labels = {name: texts(list(part.iloc[:, p])) for name, p in aside.items()}
+            yield roles.block(np.column_stack(columns) if columns else np.empty((len(part), 0)), labels, start)
 
-    def _values(self, names: Sequence[str]) -> list[str]:
-        """The value columns: those asked for, or all but the labels."""
-        if self.by is not None and self.by not in names:
-            raise ParameterError("by must name a column of the data", shown(self.by), "Check the spelling.")
-        return pick([name for name in names if name != self.by], self.columns)
+    def _watched(self, names: Sequence[str]) -> list[str]:
+        """A column beside the values that would tell of repeats; where all columns are values there is none."""
+        if self.units is not None or (self.columns is None and not self._roles.asides and self.layout is None):
+            return []
+        return self._roles.watched(names)
 
-    def _pandas_column(self, column: Any, name: str, first: int) -> np.ndarray:
-        """Numbers by their type, anything else cell by cell: no cell decides how another is read."""
-        arrow = getattr(column.dtype, "pyarrow_dtype", None)
-        if _numeric(arrow) if arrow is not None else getattr(column.dtype, "kind", "O") in "fiub":
-            return column.to_numpy(dtype=float, na_value=np.nan)
-        cells = [None] * len(column) if arrow is not None and self.lenient else list(column)
-        if not self.lenient:
-            bad = [first + i for i, cell in enumerate(cells) if not (_is_number(cell) or _is_missing(cell))]
-            if bad:
-                raise RecordError("A cell does not hold a number", bad, NUMERIC_CURE, column=name)
-        return np.array([_as_number(cell) for cell in cells], dtype=float)
-
-    def _arrow(self, data: Any) -> Iterator[np.ndarray]:
+    def _arrow(self, data: Any) -> Iterator[Raw]:
         """Anything that speaks Arrow; a polars frame gives only its chosen columns away."""
+        stream: Any = None
         try:
-            if hasattr(data, "get_columns") and (self.columns is not None or self.by is not None):
-                data = data.select(self._chosen(list(data.columns)))
-            table = pa.Table.from_batches([data]) if isinstance(data, pa.RecordBatch) else pa.table(data)
-        except pa.ArrowException:
-            table = None
-        if table is None:
+            if hasattr(data, "get_columns") and self._chooses:
+                data = data.select(self.chosen(list(data.columns)))
+            if isinstance(data, pa.RecordBatch | pa.Table):
+                stream = pa.Table.from_batches([data]) if isinstance(data, pa.RecordBatch) else data
+                names, batches = stream.schema.names, stream.to_batches()
+            else:
+                stream = pa.RecordBatchReader.from_stream(data)
+                names, batches = stream.schema.names, stream
+        except (pa.ArrowException, TypeError):
+            stream = None
+        if stream is None:
             raise FileError("The table holds a type of column that cannot be read. Choose numeric columns.")
-        yield from self._table(table)
+        yield from self._record_batches(names, batches)
 
-    def _table(self, table: pa.Table) -> Iterator[np.ndarray]:
-        names = table.schema.names
-        if self.columns is not None and len(set(names)) < len(names):
-            raise FileError("Column names repeat; every column needs its own.")
-        if self.columns is not None or self.by is not None:
-            table = table.select(self._chosen(names))
-        for batch in table.to_batches(max_chunksize=_rows_per_batch(table.num_columns)):
-            yield self._matrix(batch)
+    @property
+    def _chooses(self) -> bool:
+        return self.columns is not None or bool(self._roles.asides) or self._roles.layout is not None
 
-    def _matrix(self, batch: pa.RecordBatch) -> np.ndarray:
-        """Columns by their declared type; a type that holds no numbers is missing throughout, or an error."""
-        out = np.full((batch.num_rows, batch.num_columns), np.nan)
-        for i, (field, column) in enumerate(zip(batch.schema, batch.columns, strict=True)):
-            if field.name == self.by:
-                out[:, i] = self.coder.column(_labels(column))  # type: ignore[union-attr]
+    def _record_batches(self, names: list[str], batches: Iterable[pa.RecordBatch], file: str = "") -> Iterator[Raw]:
+        roles, first = self._roles, 0
+        if len(set(names)) < len(names):
+            if self._chooses:
+                raise FileError("Column names repeat; every column needs its own.")
+            unique = [f"{i} {name}" for i, name in enumerate(names)]
+            batches, names = (batch.rename_columns(unique) for batch in batches), unique
+        values = roles.values(names)
+        chosen = self.chosen(names)
+        for batch in batches:
+            if batch.schema.names != chosen:
+                batch = batch.select(chosen)
+            step = _rows_per_batch(len(values))
+            for start in range(0, batch.num_rows, step):
+                part = batch.slice(start, step)
+                yield arrow_block(part, values, roles, first, file)
+                first += part.num_rows
+
+    def chosen(self, names: Sequence[str]) -> list[str]:
+        """Value columns, then those of labels."""
+        roles = self._roles
+        return list(dict.fromkeys([*roles.values(names), *roles.asides, *self._watched(names)]))
+
+    def _batches_of(self, items: Iterator[Any]) -> Iterator[Raw]:
+        """An iterator of batches (arrays, tables), or of single records."""
+        first, single = 0, []
+        for item in items:
+            if np.ndim(item) == 2 or hasattr(item, "__arrow_c_stream__") or hasattr(item, "iloc"):
+                for raw in replace(self, data=item).blocks():
+                    yield replace(raw, rows=raw.rows + first)
+                    last = int(raw.rows[-1]) + 1 if len(raw) else 0
+                first += last if len(item) else 0
                 continue
-            if pa.types.is_dictionary(field.type) and _numeric(field.type.value_type):
-                column = column.dictionary_decode()
-            if _numeric(column.type):
-                out[:, i] = column.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False)
-            elif not self.lenient:
-                raise RecordError("A column does not hold numbers", column=field.name, cure=NUMERIC_CURE)
-        return out
-
-    def _chosen(self, names: Sequence[str]) -> list[str]:
-        """Value columns, and the labels last."""
-        return [*self._values(names), *([] if self.by is None else [self.by])]
+            single.append(item)
+            if len(single) == 1024:
+                yield from self._array(single, first)
+                first, single = first + len(single), []
+        if single:
+            yield from self._array(single, first)
 
     # -- files ----------------------------------------------------------------------------
 
-    def _file(self, path: Path) -> Iterator[np.ndarray]:
-        if not path.is_file():
-            raise FileError(f"There is no file {path.name or str(path)!r} to read. Check the path.")
-        if path.suffix.lower() in PARQUET:
-            yield from self._parquet(path)
-        elif path.suffix.lower() in TEXT:
-            layout = delimited.layout(path, self.header, self.lenient, self.width)
-            chosen = self._chosen(layout.names) if layout.names else None
-            if layout.names is None and (self.columns is not None or self.by is not None):
-                raise ParameterError(
-                    "columns need a header line", shown(self.columns or self.by), "Add one, or leave them out."
-                )
-            labels = None if self.by is None or self.coder is None else (self.by, self.coder)
-            yield from delimited.rows(path, layout, chosen, self.lenient, BATCH_BYTES, labels)
-        else:
-            raise FileError(f"Files must end in .csv, .tsv, .txt, .parquet or .pq, and {path.name!r} does not.")
+    def _file(self, place: Place, name: str) -> Iterator[Raw]:
+        if place.suffix in PARQUET:
+            chosen = self.chosen(parquet.names(place))
+            yield from self._record_batches(chosen, parquet.batches(place, chosen), name)
+            return
+        if place.suffix not in TEXT:
+            self._names_in(place)  # says so
+        yield from self._text(place, name)
 
-    def _parquet(self, path: Path) -> Iterator[np.ndarray]:
-        try:
-            file = pyarrow.parquet.ParquetFile(path)
-            names = self._chosen(file.schema_arrow.names)
-            for batch in file.iter_batches(batch_size=_rows_per_batch(len(names)), columns=names):
-                yield self._matrix(batch)
-        except FileError:
-            raise
-        except (pa.ArrowException, OSError):
-            raise FileError(f"{path.name!r} is not a readable Parquet file. Write it again.") from None
+    def _text(self, place: Place, name: str) -> Iterator[Raw]:
+        roles = self._roles
+        layout = delimited.layout(place, self.header, self.lenient, self.width if roles.layout is None else None)
+        if layout.names is None and self._chooses:
+            raise ParameterError(
+                "columns need a header line", shown(self.columns or self.by or self.unit), "Add one, or leave them out."
+            )
+        numbers = roles.values(layout.names) if layout.names else None
+        words = [*roles.asides, *(self._watched(layout.names) if layout.names else [])]
+        stamped = isinstance(roles.layout, Long) and roles.layout.day is not None
+        if stamped:
+            assert isinstance(roles.layout, Long)
+            words, numbers = [*words, roles.layout.time], [roles.layout.value]
+        first = 0
+        for values, columns in delimited.rows(place, layout, numbers, words, self.lenient, BATCH_BYTES):
+            if stamped:
+                assert isinstance(roles.layout, Long)
+                times = stamps(pa.array(columns.pop(), pa.string()), str(roles.layout.day), self.lenient)
+                values = np.column_stack([times, values])
+            labels = {word: texts(column) for word, column in zip(words, columns, strict=False)}
+            yield roles.block(values, labels, first, name)
+            first += len(values)
 
 
-def pick(names: Sequence[str], columns: Columns) -> list[str]:
-    """Column names chosen by a list, or by a pattern such as ``hh*``; None takes all."""
-    if columns is None:
-        return list(names)
-    # Names may be a first record that was taken for names: they are counted, never shown.
-    offer = f"The data has {len(names)} columns; check the spelling, and header=False if there are no names."
-    if isinstance(columns, str):
-        chosen = [name for name in names if fnmatch.fnmatchcase(name, columns)]
-    else:
-        chosen = [str(name) for name in columns]
-        if missing := [name for name in chosen if name not in names]:
-            raise ParameterError("columns must name columns of the data", shown(missing[0]), offer)
-    if not chosen:
-        raise ParameterError("columns must match at least one column", shown(columns), offer)
-    return chosen
+def _listed(labels: Any) -> list[Any]:
+    try:
+        return list(labels)
+    except TypeError:
+        raise ParameterError("labels are one per record", shown(labels), "Pass a column's name, or a list.") from None
 
 
 def _rows_per_batch(width: int) -> int:
     return max(1, BATCH_BYTES // (8 * max(1, width)))
-
-
-def _numeric(kind: pa.DataType) -> bool:
-    types = pa.types
-    return (
-        types.is_floating(kind)
-        or types.is_integer(kind)
-        or types.is_boolean(kind)
-        or types.is_null(kind)
-        or types.is_decimal(kind)
-    )
-
-
-def _labels(column: pa.Array) -> list[Any]:
-    """Labels of an Arrow column; a cell that cannot be read is missing, alone."""
-    try:
-        return column.to_pylist()
-    except Exception:  # of one cell; then each is read by itself
-        return [_label(cell) for cell in column]
-
-
-def _label(cell: Any) -> Any:
-    try:
-        return cell.as_py()
-    except Exception:  # a cell that cannot be read is missing, alone
-        return None
-
-
-def _functional(data: Any, points: np.ndarray | None) -> np.ndarray:
-    matrix = np.asarray(data.data_matrix)
-    if matrix.ndim != 3 or matrix.shape[2] != 1:
-        raise RecordError("Functional data must be curves with one component", cure="Select one component first.")
-    own = np.asarray(data.grid_points[0], dtype=float)
-    if points is not None and own.size == points.size and not np.allclose(own, points, rtol=1e-9, atol=1e-12):
-        raise RecordError(
-            "Functional data must live on the plan's grid", cure="Build the plan on its grid_points, or resample it."
-        )
-    return matrix[:, :, 0]
-
-
-def _as_array(values: Any) -> np.ndarray | None:
-    try:
-        return np.asarray(values)
-    except (ValueError, TypeError, OverflowError):
-        return None
-
-
-def _length(record: Any) -> int:
-    cells = _as_cells(record)
-    return 0 if cells is None else len(cells)
-
-
-def _as_cells(record: Any) -> list[Any] | None:
-    """The cells of one record, or None if it has none to give."""
-    if isinstance(record, str | bytes | bytearray | dict):
-        return None
-    try:
-        return list(record)
-    except Exception:  # whatever a record does when it is read, it does alone
-        return None
-
-
-def _as_record(record: Any, width: int, lenient: bool) -> np.ndarray | None:
-    """One record as numbers, or None; its cells are judged one by one, whatever stands around it."""
-    cells = _as_cells(record)
-    if cells is None or len(cells) != width:
-        return None
-    if not lenient and not all(_is_number(cell) or _is_missing(cell) for cell in cells):
-        return None
-    return np.array([_as_number(cell) for cell in cells], dtype=float)
-
-
-def _is_number(cell: Any) -> bool:
-    return isinstance(cell, numbers.Real | Decimal | np.bool_)
-
-
-def _is_missing(cell: Any) -> bool:
-    return cell is None or type(cell).__name__ in ("NAType", "NaTType")
-
-
-def _as_number(cell: Any) -> float:
-    """A cell as a float; missing for anything that is not a number or does not fit one."""
-    try:
-        return float(cell) if _is_number(cell) else float("nan")
-    except Exception:  # whatever a cell does when it is read, it does alone
-        return float("nan")

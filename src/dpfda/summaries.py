@@ -7,17 +7,25 @@ and the number of machines cannot change a bit of the result.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from . import readers
+from .blocks import Block, Order, Raw, Span, in_order, located, records, together
 from .errors import RecordError
+from .intake import Unit
 from .labels import Coder
+from .layouts import Long, as_layout
 from .protocol import Problem, Summary
+from .readers import Source
+from .tables import Watch
 
 log = logging.getLogger("dpfda")
+#: Stands for the group of all records, where there are no groups.
+ALL = ""
 
 
 def empty(problem: Problem) -> Summary:
@@ -29,84 +37,157 @@ def reads_once(records: Any) -> str:
     """Why records can be read only once, if so: a summary, or a source that is used up by reading it."""
     if isinstance(records, Summary):
         return "a summary"
-    return "a source that can be read once" if readers.Source(records).spends_itself else ""
+    return "a source that can be read once" if Source(records).spends_itself else ""
+
+
+@dataclass(frozen=True)
+class Task:
+    """What is added up: a problem, or one per group by its name. Travels to other processes.
+
+    `groups` is the public list of groups; None with `grouped` set opens a group for every label.
+    """
+
+    problem: Problem
+    problems: Mapping[str, Problem] | None = None
+    grouped: bool = False
+    groups: tuple[str, ...] | None = None
+
+    def source(self, records: Any, by: Any = None, **reading: Any) -> Source:
+        """The records as this task reads them."""
+        first = self.problem
+        unit: Unit | None = first.intake.unit if first.intake is not None else None
+        points = None if first.record_grid is None else first.record_grid.points
+        named = unit is not None and reading.get("units") is None
+        curves = first.record_grid is not None
+        watch = Watch() if curves else Watch("Keep one record of each to protect whoever has them.")
+        return Source(
+            records, lenient=first.invalid == "center", width=first.width, points=points,
+            by=by, coder=Coder(self.groups) if self.grouped else None,
+            unit=unit.name if named and unit else None, order=unit.order if unit else None, watch=watch, **reading,
+        )  # fmt: skip
+
+    @property
+    def keyed(self) -> bool:
+        """Whether some records belong together."""
+        return self.problem.intake is not None and self.problem.intake.unit is not None
+
+    @staticmethod
+    def long(source: Source) -> bool:
+        """Whether rows are observations, not curves."""
+        return isinstance(as_layout(source.layout), Long)
+
+    def keyed_in(self, source: Source) -> bool:
+        """Whether some rows belong together: curves of a unit, observations of a curve."""
+        return self.keyed or self.long(source)
+
+    def orders(self, source: Source, anywhere: bool) -> tuple[Order, Order]:
+        """What watches over the labels of curves and of units; `anywhere` where equal ones are side by side already."""
+        layout, intake = as_layout(source.layout), self.problem.intake
+        unit = intake.unit.name if intake is not None and intake.unit is not None else "unit"
+        return Order(layout.id if isinstance(layout, Long) else "curve", anywhere), Order(unit, anywhere)
+
+    def records(self, source: Source, raws: Iterable[Raw]) -> Iterator[Block]:
+        """Blocks of one row per record; where all rows are at hand, they may come in any order."""
+        if not (self.keyed_in(source) and source.in_memory):
+            return records(raws, self.problem.intake, *self.orders(source, False))
+        return self.gathered(source, raws)
+
+    def gathered(self, source: Source, raws: Iterable[Raw]) -> Iterator[Block]:
+        """The same from rows in any order, which are all put in order at once."""
+        found = [raw for raw in raws if len(raw)]
+        sorted_rows = [in_order(together(found))] if found else []
+        return records(sorted_rows, self.problem.intake, *self.orders(source, True))
+
+    def added(self, source: Source, blocks: Iterable[Block], progress: Any = None) -> dict[str, Summary]:
+        """The summaries of these records, by group."""
+        found: dict[str, Summary] = {}
+        done = 0
+        for block in blocks:
+            if block.values.shape[1] != self.problem.width:
+                raise RecordError(
+                    f"A {self.problem.record} has {block.values.shape[1]} values and the plan expects "
+                    f"{self.problem.width}",
+                    cure="Choose the value columns with columns=..., or build the plan on the data's grid or domain.",
+                )
+            for name, part, problem in self._by_group(source, block):
+                try:
+                    totals = problem.total(part.values)
+                except RecordError as error:
+                    raise located(error, part) from None
+                summary = problem.kind(problem.key, len(part), totals)
+                found[name] = found[name].merge(summary) if name in found else summary
+            done += len(block)
+            if progress and not self.problem.adds:  # a count of records is private there
+                progress(done)
+        return found
+
+    def _by_group(self, source: Source, block: Block) -> Iterator[tuple[str, Block, Problem]]:
+        if not self.grouped:
+            yield ALL, block, self.problem
+            return
+        assert block.groups is not None
+        assert source.coder is not None
+        lost = np.flatnonzero(np.isnan(block.groups))
+        if lost.size and (self.problem.invalid == "raise" or not self.problem.adds):
+            # Where n is public so are labels, and a record without one would change a published n.
+            error = RecordError("A label is missing or names no group", lost.tolist(), "Check by= and groups=.")
+            raise located(error, block)
+        for code in np.unique(block.groups[~np.isnan(block.groups)]).astype(int).tolist():
+            name = source.coder.names[code]
+            problem = self.problem if self.problems is None else self.problems.get(name)
+            if problem is not None:
+                yield name, block.take(np.flatnonzero(block.groups == code)), problem
+
+    def one(self, part: Source) -> tuple[dict[str, Summary], Span | None]:
+        """One file by itself, and the labels between which it lies, where rows belong together."""
+        ids, units = self.orders(part, False)
+        found = self.added(part, records(part.blocks(), self.problem.intake, ids, units))
+        return found, units.span if self.keyed else ids.span
+
+    def merged(self, parts: Iterable[Mapping[str, Summary]]) -> dict[str, Summary]:
+        """Partial summaries as one: in any order, to the same bits."""
+        whole: dict[str, Summary] = {}
+        for part in parts:
+            for name, summary in part.items():
+                whole[name] = whole[name].merge(summary) if name in whole else summary
+        return whole
+
+    def finished(self, found: Mapping[str, Summary]) -> dict[str, Summary]:
+        """A summary for every group that there is, in the order of their list (or of their names)."""
+        if not any(summary.count for summary in found.values()) and not self.problem.adds:
+            raise RecordError(f"The data holds no {self.problem.record}s", cure="Check the path and the columns.")
+        names = [ALL] if not self.grouped else self.groups if self.groups is not None else sorted(found)
+        problems = {name: self.problem if self.problems is None else self.problems[name] for name in names}
+        log.info("summarised a source of %ss", self.problem.record)
+        return {name: found[name] if name in found else empty(problem) for name, problem in problems.items()}
+
+
+def here(task: Task, source: Source, progress: readers.Progress | None = None) -> dict[str, Summary]:
+    """All records of a source, in this process."""
+    hint = source.size_hint() if progress else None
+    on_file = getattr(progress, "file", None)
+    told = None if progress is None else lambda done: progress(done, hint)
+    blocks = task.records(source, source.blocks(on_file))
+    return task.finished(task.added(source, blocks, told))
 
 
 def summarize(
-    problem: Problem,
-    records: Any,
-    *,
-    columns: readers.Columns = None,
-    header: bool | None = None,
-    progress: Callable[[int, int | None], None] | None = None,
+    problem: Problem, records: Any, *, progress: Callable[[int, int | None], None] | None = None, **reading: Any
 ) -> Summary:
     """Exact totals of all records of a source. Confidential.
 
     `progress(done, total)` is called after each batch; `total` is None where the source cannot say.
     """
-    summary = empty(problem)
-    points = None if problem.record_grid is None else problem.record_grid.points
-    source = readers.Source(records, columns, header, problem.invalid == "center", problem.width, points)
-    hint = source.size_hint() if progress else None
-    for batch in source.batches():
-        if batch.shape[1] != problem.width:
-            raise RecordError(
-                f"A {problem.record} has {batch.shape[1]} values and the plan expects {problem.width}",
-                cure="Choose the value columns with columns=..., or build the plan on the data's grid or domain.",
-            )
-        try:
-            totals = problem.total(batch)
-        except RecordError as error:
-            raise error.shifted(summary.count) from None
-        summary = summary.merge(problem.kind(problem.key, len(batch), totals))
-        if progress and not problem.adds:  # a count of records is private there
-            progress(summary.count, hint)
-    if not summary.count and not problem.adds:
-        raise RecordError(f"The data holds no {problem.record}s", cure="Check the path and the columns.")
-    log.info("summarised a source of %ss", problem.record)
-    return summary
+    task = Task(problem)
+    return here(task, task.source(records, **reading), progress)[ALL]
 
 
-def summarize_groups(
-    problem: Problem,
-    records: Any,
-    by: Any,
-    coder: Coder,
-    *,
-    columns: readers.Columns = None,
-    header: bool | None = None,
-    progress: Callable[[int, int | None], None] | None = None,
-) -> dict[str, Summary]:
+def summarize_groups(problem: Problem, records: Any, by: Any, coder: Coder, **reading: Any) -> dict[str, Summary]:
     """Exact totals of each group's records, by the name of the group. Confidential.
 
     A record whose label is on no list is an error; under add-remove with ``invalid="center"`` it belongs
     to no group.
     """
-    found: dict[int, Summary] = {}
-    source = readers.Source(records, columns, header, problem.invalid == "center", problem.width, None, by, coder)
-    done, hint = 0, source.size_hint() if progress else None
-    for batch, codes in source.labelled():
-        if batch.shape[1] != problem.width:
-            raise RecordError(
-                f"A {problem.record} has {batch.shape[1]} values and the plan expects {problem.width}",
-                cure="Choose the value columns with columns=....",
-            )
-        lost = np.flatnonzero(np.isnan(codes))
-        if lost.size and (problem.invalid == "raise" or not problem.adds):
-            # Where n is public so are labels, and a record without one would change a published n.
-            raise RecordError("A label is missing or names no group", (lost + done).tolist(), "Check by= and groups=.")
-        for code in np.unique(codes[~np.isnan(codes)]).astype(int).tolist():
-            rows = np.flatnonzero(codes == code)
-            try:
-                totals = problem.total(batch[rows])
-            except RecordError as error:
-                raise RecordError(error.problem, (rows[list(error.rows)] + done).tolist(), error.cure) from None
-            part = problem.kind(problem.key, rows.size, totals)
-            found[code] = found[code].merge(part) if code in found else part
-        done += len(batch)
-        if progress and not problem.adds:
-            progress(done, hint)
-    if not done and not problem.adds:
-        raise RecordError(f"The data holds no {problem.record}s", cure="Check the path and the columns.")
-    names = coder.names if coder.groups is not None else sorted(coder.names)  # whoever came first does not matter
-    return {name: found.get(coder.codes[name], empty(problem)) for name in names}
+    task = Task(problem, grouped=True, groups=coder.groups)
+    progress = reading.pop("progress", None)
+    return here(task, task.source(records, by, **reading), progress)

@@ -54,6 +54,7 @@ class Vocabulary:
     rows: tuple[tuple[str, str], ...]
     size: float
     size_name: str
+    piece: str = ""  # what a record is made of, where a record is all that one person or household has
 
 
 def guarantee(plan: Any) -> str:
@@ -123,24 +124,27 @@ def protection(plan: Any, total: Any = None) -> str:
         if plan.problem.adds
         else f"one {record} in the data is replaced by any other {record}"
     )
+    who = f"one {record}" if plan.vocabulary.piece else "one person"
     other = (
-        "had that person not been in the data"
+        f"had {who.replace('one', 'that', 1)} not been in the data"
         if plan.problem.adds
+        else f"had all {plan.vocabulary.piece}s of that {record} been different ones"
+        if plan.vocabulary.piece
         else f"had that person's {record} been a different one"
     )
     count = f" The number of {record}s is protected too." if plan.problem.adds else ""
     if not plan.delta:
         return (
             f"The release is {epsilon:g}-differentially private (pure, no delta). If {change}, the probability of "
-            f"any outcome changes by at most a factor of {factor}. So whatever anyone infers about one person from "
+            f"any outcome changes by at most a factor of {factor}. So whatever anyone infers about {who} from "
             f"the release, the odds of that inference are at most {factor} times what they would be {other}.{count}"
         )
     delta = f"{float(plan.delta):g}"
     return (
         f"The release is ({epsilon:g}, {delta})-differentially private: approximate, not pure. If {change}, the "
         f"probability of any outcome changes by at most a factor of {factor}, plus {delta}. With a probability of up "
-        f"to {delta} the release may say more than that about one person; otherwise the odds of anything inferred "
-        f"about a person are at most {factor} times what they would be {other}.{count}"
+        f"to {delta} the release may say more than that about {who}; otherwise the odds of anything inferred "
+        f"about {who} are at most {factor} times what they would be {other}.{count}"
     )
 
 
@@ -153,9 +157,14 @@ def limits(plan: Any, size: str | None = None) -> str:
     )
     if size is None:
         size = "" if plan.problem.adds else f" The number of {words.record}s, {plan.n:,}, is public."
+    several = (
+        f"a person who belongs to several {words.record}s"
+        if words.piece
+        else f"a person who contributes several {words.record}s"
+    )
     return (
-        f"What is not protected: facts about the population that the {words.target} itself shows; a person who "
-        f"contributes several {words.record}s is protected only as far as epsilon times their number; other releases "
+        f"What is not protected: facts about the population that the {words.target} itself shows; {several} "
+        f"is protected only as far as epsilon times their number; other releases "
         f"from the same data add their own epsilon; the time a run takes and the computer it runs on.{size} {handled}"
     )
 

@@ -7,7 +7,7 @@ back many times wherever curves lie closer to each other than to the public cent
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from typing import Any
@@ -62,10 +62,7 @@ class Centring:
         return self._mean(self.bound)
 
     def _mean(self, bound: Any) -> MeanProblem:
-        code = self.problem.code
-        return MeanProblem(
-            code.basis, bound, code.n, code.decay, code.neighbors, code.invalid, code.standardize, code.fill
-        )
+        return replace(self.problem.code, bound=bound)
 
     # -- stages -----------------------------------------------------------------------------------
 
@@ -119,7 +116,7 @@ class Centring:
         code = self.problem.code
         problem = CovarianceProblem.of(
             self.problem.basis, bound, code.n, self.problem.decay, neighbors=code.neighbors, invalid=code.invalid,
-            standardize=code.standardize, fill=code.fill, shrinks=self.problem.shrinks,
+            standardize=code.standardize, fill=code.fill, shrinks=self.problem.shrinks, intake=code.intake,
         )  # fmt: skip
         return Stage(problem, self.method.calibrate(problem, self._divided))
 

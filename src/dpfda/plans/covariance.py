@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -10,8 +10,10 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from .. import release as exits
 from .. import words
 from ..bounds import L2Ball
+from ..codec import LATER
 from ..errors import ParameterError
 from ..grid import Grid
+from ..intake import Align, Unit
 from ..kernels import Kernel
 from ..methods import Auto, Centred, KNorm, Method, Minimax
 from ..methods.base import one_of
@@ -20,7 +22,7 @@ from ..plan import Plan
 from ..problems.covariance import MOST_SQUARES, CovarianceProblem
 from ..symmetric import SymmetricBasis
 from .centring import Centring
-from .curves import choose_method, curve_words, only_curves, settle_curves
+from .curves import choose_method, curve_words, intake_of, only_curves, settle_curves, settle_intake
 
 if TYPE_CHECKING:
     from ..release import CovarianceRelease
@@ -60,9 +62,12 @@ class CovariancePlan(Plan):
     standardize: bool = False
     fill: int | None = None
     postprocess: bool = True
+    unit: Unit | None = field(default=None, metadata=LATER)
+    align: Align | None = field(default=None, metadata=LATER)
 
     def __post_init__(self) -> None:
         settle_curves(self, L2Ball, "A single curve does not vary; privacy needs company.")
+        settle_intake(self)
         only_curves(self.grid, "a covariance")
         one_of("postprocess", self.postprocess, (True, False))
         if self.n > MOST_SQUARES:
@@ -78,6 +83,7 @@ class CovariancePlan(Plan):
         problem = CovarianceProblem.of(
             basis, self.bound, self.n, self.kernel.decay, neighbors=self.neighbors, invalid=self.invalid,
             standardize=self.standardize, fill=self.fill, shrinks=self.postprocess,
+            intake=intake_of(self),
         )  # fmt: skip
         return self.method.frame(problem)
 
@@ -116,7 +122,8 @@ class CovariancePlan(Plan):
         return words.Vocabulary(
             noun="surface",
             release="covariance surface",
-            record="curve",
+            record="curve" if self.unit is None else self.unit.name,
+            piece="" if self.unit is None else "curve",
             target="covariance",
             assumption=text,
             unusable="counts as the public centre",

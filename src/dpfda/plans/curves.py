@@ -11,6 +11,7 @@ from .. import words
 from ..bounds import Bound
 from ..errors import ParameterError, shown
 from ..grid import Grid, ProductGrid
+from ..intake import Intake, as_align, as_unit
 from ..kernels import Matern, as_kernel
 from ..methods import KNorm, Minimax
 from ..methods.base import one_of
@@ -46,6 +47,23 @@ def settle_records(plan: Any, bound: Any, alone: str) -> None:
         if isinstance(plan.grid, ProductGrid):
             raise ParameterError("gaps are filled along curves", "a surface", "Fill surfaces beforehand.")
     plan.bound.center_on(plan.grid.size)
+
+
+def settle_intake(plan: Any) -> None:
+    """The same for the rules by which records come about."""
+    object.__setattr__(plan, "unit", as_unit(plan.unit))
+    object.__setattr__(plan, "align", as_align(plan.align))
+    if plan.align is not None and isinstance(plan.grid, ProductGrid):
+        raise ParameterError("align is for curves on a line", "a surface", "Bring surfaces to the grid beforehand.")
+
+
+def intake_of(plan: Any) -> Intake | None:
+    """The rules by which records come about, if there are any."""
+    if plan.unit is None and plan.align is None:
+        return None
+    basis, center = plan.kernel.basis(plan.grid), plan.bound.center_on(plan.grid.size)
+    lenient = plan.invalid == "center"
+    return Intake(plan.grid, basis, center, plan.bound.outer, lenient, plan.fill, plan.unit, plan.align)
 
 
 def choose_method(plan: Any) -> None:
@@ -90,6 +108,13 @@ def curve_facts(plan: Any, noun: str) -> tuple[tuple[tuple[str, str], ...], str]
     if plan.standardize:
         rows.append(("standardize", f"each {noun}: own mean removed, own norm divided out"))
         text += f" Before that, each {noun} has its own mean removed and is divided by its own norm."
+    align, unit = getattr(plan, "align", None), getattr(plan, "unit", None)
+    if align is not None:
+        rows.append(("align", align.words))
+        text += f" A {noun} observed at its own times, or with gaps, is brought to the grid alone: {align.words}."
+    if unit is not None:
+        rows.append(("unit", unit.words))
+        text += f" A {unit.name} contributes once: {unit.words} before the clip."
     if plan.fill is not None:
         rows.append(("fill", f"own gaps of at most {plan.fill} points, by linear interpolation"))
         text += f" Gaps of at most {plan.fill} points are interpolated within the curve."

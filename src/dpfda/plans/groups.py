@@ -9,10 +9,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
-from .. import codec, words
+from .. import codec, engines, words
 from .. import release as exits
+from .. import summaries as data
 from ..errors import ParameterError, PlanMismatch, shown
 from ..labels import as_groups
 from ..plan import VERSION, Plan, Sealed
@@ -92,16 +93,42 @@ class GroupPlan(Sealed):
             f"to a group is not protected; neighbors='add-remove' protects that as well."
         )
 
+    def summarize(self, records: Any, by: Any, **reading: Any) -> dict[str, Summary]:
+        """One summary per group: `by` is a column of labels, or one label per record. Confidential."""
+        problems = {name: plan.stage.problem for name, plan in self._named.items()}
+        return engines.summarize_groups(problems, records, by, self.groups, **reading)
+
+    @property
+    def _named(self) -> dict[str, Plan]:
+        return dict(zip(self.groups, self.plans, strict=True))
+
     def release(
-        self, summaries: Mapping[str, Summary], ledger: Ledger | str | None = None, query: str = ""
+        self,
+        records: Any,
+        ledger: Ledger | str | None = None,
+        query: str = "",
+        *,
+        by: Any = None,
+        read: Mapping[str, Summary] | None = None,
+        **reading: Any,
     ) -> GroupRelease:
-        """Check, charge once, draw, seal: one release per group."""
-        if set(summaries) != set(self.groups):
-            raise PlanMismatch("There must be one summary per group of the plan.")
+        """Check, charge once, draw, seal: one release per group.
+
+        `records` is data with labels `by`, or one summary per group; `read` are summaries of the data's first pass.
+        """
+        summarised = isinstance(records, Mapping) and all(isinstance(part, Summary) for part in records.values())
+        if not summarised and by is None:
+            raise ParameterError("groups need labels", "none", "Pass by=<a column, or one label per record>.")
+        for plan in self.plans:
+            plan.check_passes("summaries" if summarised else data.reads_once(records))
         book = exits.open_ledger(ledger)
         exits.check_budget(book, self)
-        plans = dict(zip(self.groups, self.plans, strict=True))
-        released = exits.execute_all(self, plans, summaries, book, query or self.plans[0].query)
+        found = records if summarised else self.summarize(records, by, **reading) if read is None else read
+        if set(found) != set(self.groups):
+            raise PlanMismatch("There must be one summary per group of the plan.")
+        again = lambda problems: engines.summarize_groups(problems, records, by, self.groups, **reading)  # noqa: E731
+        whole = query or self.plans[0].query
+        released = exits.execute_all(self, self._named, found, book, whole, None if summarised else again)
         return exits.GroupRelease(plan=self, releases=released)
 
     def __repr__(self) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
 from typing import Any, ClassVar
@@ -11,7 +11,9 @@ import numpy as np
 
 from .. import words
 from ..bounds import Bound
+from ..codec import LATER
 from ..grid import Grid, ProductGrid
+from ..intake import Align, Unit
 from ..kernels import Kernel
 from ..methods import Auto, Method, Select, Staged
 from ..methods.base import one_of
@@ -19,7 +21,7 @@ from ..methods.outlook import shape_of
 from ..noise import Ball
 from ..plan import Plan
 from ..problems.mean import MeanProblem
-from .curves import curve_words, settle_curves
+from .curves import curve_words, intake_of, settle_curves, settle_intake
 from .rounds import Rounds
 from .selected import Selected
 
@@ -58,9 +60,12 @@ class MeanPlan(Plan):
     standardize: bool = False
     fill: int | None = None
     postprocess: bool = True
+    unit: Unit | None = field(default=None, metadata=LATER)
+    align: Align | None = field(default=None, metadata=LATER)
 
     def __post_init__(self) -> None:
         settle_curves(self, Bound, "A mean of one curve is that curve; privacy needs company.")
+        settle_intake(self)
         one_of("postprocess", self.postprocess, (True, False))
         if self.method is None:
             object.__setattr__(self, "method", Auto())
@@ -78,6 +83,7 @@ class MeanPlan(Plan):
             self.invalid,
             self.standardize,
             self.fill,
+            intake_of(self),
         )
         return self.method.frame(problem)
 
@@ -131,7 +137,8 @@ class MeanPlan(Plan):
         return words.Vocabulary(
             noun=noun,
             release=f"mean {noun}",
-            record=noun,
+            record=noun if self.unit is None else self.unit.name,
+            piece="" if self.unit is None else noun,
             target="mean",
             assumption=text,
             unusable="counts as the public centre",

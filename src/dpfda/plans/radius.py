@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
 from typing import Any, ClassVar
@@ -12,16 +12,17 @@ import numpy as np
 from .. import release as exits
 from .. import words
 from ..bounds import L2Ball
-from ..codec import exact_fraction
+from ..codec import LATER, exact_fraction
 from ..errors import ParameterError, shown
 from ..grid import Grid, ProductGrid
+from ..intake import Align, Unit
 from ..kernels import Kernel, Matern
 from ..methods import KNorm, Method
 from ..plan import Plan
 from ..problems.mean import MeanProblem
 from ..problems.norms import NormProblem
 from ..protocol import Stage
-from .curves import curve_facts, settle_records
+from .curves import curve_facts, intake_of, settle_intake, settle_records
 
 #: Radii on offer: from largest to smallest by a fourth of an octave each.
 PER_OCTAVE = 4
@@ -59,6 +60,8 @@ class RadiusPlan(Plan):
     invalid: str = "raise"
     standardize: bool = False
     fill: int | None = None
+    unit: Unit | None = field(default=None, metadata=LATER)
+    align: Align | None = field(default=None, metadata=LATER)
 
     def __post_init__(self) -> None:
         for name in ("smallest", "largest"):
@@ -73,6 +76,7 @@ class RadiusPlan(Plan):
             raise ParameterError("quantile must lie strictly between 0 and 1", shown(self.quantile), "Pass 0.95.")
         object.__setattr__(self, "quantile", float(share))
         settle_records(self, L2Ball, "A quantile of one curve is that curve; privacy needs company.")
+        settle_intake(self)
         object.__setattr__(self, "center", self.bound.center)
 
     @cached_property
@@ -107,7 +111,7 @@ class RadiusPlan(Plan):
         """The first choice: which octave holds the quantile."""
         inner = MeanProblem(
             self.kernel.basis(self.grid).first(1), self.bound, self.n, None,
-            self.neighbors, self.invalid, self.standardize, self.fill,
+            self.neighbors, self.invalid, self.standardize, self.fill, intake_of(self),
         )  # fmt: skip
         octaves = np.arange(self.radii.size - 1, -1, -PER_OCTAVE)[::-1]
         return NormProblem(inner, self.radii, octaves, Fraction(str(self.quantile)), self._price(octaves.size))
@@ -193,7 +197,8 @@ class RadiusPlan(Plan):
         return words.Vocabulary(
             noun="radius",
             release=f"radius that holds {self.quantile:.3g} of the curves",
-            record="curve",
+            record="curve" if self.unit is None else self.unit.name,
+            piece="" if self.unit is None else "curve",
             target="quantile of norms",
             assumption=(
                 f"One of {self.radii.size} public radii from {self.radii[0]:.3g} to {self.radii[-1]:.3g}, a fourth of "

@@ -8,7 +8,7 @@ draws that are public already; shares of the budget add up (derivations: stages)
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from typing import Any
@@ -172,7 +172,7 @@ class Rounds:
         home, basis = self.home, self.home.basis.first(self.size)
         curve = home.center + basis.synthesize(centre.about)
         bound = Ellipsoid(np.repeat(axes, self.sizes), curve)
-        return MeanProblem(basis, bound, home.n, home.decay, home.neighbors, home.invalid, home.standardize, home.fill)
+        return replace(home, basis=basis, bound=bound)
 
     def _choice(self, centre: Centre, candidates: np.ndarray, number: int) -> Stage:
         epsilon = self.epsilon * self.method.share(number)

@@ -21,6 +21,7 @@ class BareProblem:
     record: ClassVar[str] = "record"
     kind: ClassVar[type[Summary]] = Summary
     record_grid: Any = None
+    intake: Any = None
     needs_count: Any = False
     shrinks: Any = False
     decay: Any = None

@@ -19,6 +19,7 @@ from .. import codec
 from ..bounds import Ellipsoid, L2Ball
 from ..errors import PlanMismatch, RecordError
 from ..grid import Grid, ProductGrid
+from ..intake import Intake
 from ..lattice import RADIUS, RADIUS_BITS
 from ..protocol import Part, Reach, Summary
 from ..reach import EuclideanReach
@@ -52,10 +53,10 @@ class CovarianceProblem(BareProblem):
     @classmethod
     def of(
         cls, basis: SymmetricBasis, bound: L2Ball, n: int, decay: float | None, *, neighbors: str, invalid: str,
-        standardize: bool, fill: int | None, shrinks: bool,
+        standardize: bool, fill: int | None, shrinks: bool, intake: Intake | None = None,
     ) -> CovarianceProblem:  # fmt: skip
         ball = Ellipsoid(np.full(basis.line.size, bound.radius), bound.center)
-        code = MeanProblem(basis.line, ball, n, decay, neighbors, invalid, standardize, fill)
+        code = MeanProblem(basis.line, ball, n, decay, neighbors, invalid, standardize, fill, intake)
         return cls(basis, code, n, decay, shrinks)
 
     # -- public facts ---------------------------------------------------------------------
@@ -63,6 +64,10 @@ class CovarianceProblem(BareProblem):
     @property
     def record_grid(self) -> Grid | ProductGrid:  # type: ignore[override]
         return self.code.grid
+
+    @property
+    def intake(self) -> Intake | None:
+        return self.code.intake
 
     @property
     def invalid(self) -> str:

@@ -1,4 +1,4 @@
-"""Steps that look at one curve alone, before it is clipped: filling gaps and standardising.
+"""A step that looks at one curve alone, before it is clipped: standardising.
 
 A record's encoding must be a function of that record, to the last bit, whatever batch it came
 in. So sums over a curve run in a fixed order, elementwise across the batch; a library sum may
@@ -13,23 +13,6 @@ from ..grid import Grid, ProductGrid
 
 #: A curve whose residual is at most this share of its norm is constant; it becomes zero.
 CONSTANT = 1e-12
-
-
-def fill_gaps(curves: np.ndarray, grid: Grid, longest: int) -> np.ndarray:
-    """Linear interpolation over runs of at most `longest` missing values; longer runs stay missing.
-
-    A run at either end takes the nearest value of the same curve.
-    """
-    curves = np.array(curves, dtype=float)
-    for row in np.flatnonzero(np.isnan(curves).any(axis=1)):
-        missing = np.isnan(curves[row])
-        if missing.all():
-            continue
-        starts = np.flatnonzero(missing & ~np.r_[False, missing[:-1]])
-        stops = np.flatnonzero(missing & ~np.r_[missing[1:], False]) + 1
-        if (stops - starts).max() <= longest:
-            curves[row, missing] = np.interp(grid.points[missing], grid.points[~missing], curves[row, ~missing])
-    return curves
 
 
 def standardize(curves: np.ndarray, grid: Grid | ProductGrid) -> np.ndarray:

@@ -53,6 +53,7 @@ class DensityProblem:
     record: ClassVar[str] = "point"
     kind: ClassVar[type[Summary]] = Summary
     record_grid: ClassVar[Grid | ProductGrid | None] = None
+    intake: ClassVar[None] = None
 
     # -- public facts ---------------------------------------------------------------------
 

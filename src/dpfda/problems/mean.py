@@ -21,11 +21,12 @@ from ..basis import Eigenbasis
 from ..bounds import Bound
 from ..errors import PlanMismatch, RecordError
 from ..grid import Grid, ProductGrid
+from ..intake import Intake, fill_gaps
 from ..lattice import RADIUS
 from ..protocol import Part, Reach, Summary
 from .bare import check_count, check_key
 from .count import quotient
-from .curves import fill_gaps, standardize
+from .curves import standardize
 
 #: Fixed-point bits of the public matrix that maps totals on the grid to coefficients.
 MATRIX_BITS = 52
@@ -48,6 +49,7 @@ class MeanProblem:
     invalid: str = "raise"
     standardize: bool = False
     fill: int | None = None
+    intake: Intake | None = None
 
     #: A mean has no public coordinate, is smoothed by penalties, and its records are curves.
     public: ClassVar[int] = 0
@@ -161,6 +163,7 @@ class MeanProblem:
             self.standardize,
             self.fill,
             self.invalid,
+            *(self.intake.facts if self.intake else ()),
         ]
         matrix = b"" if self.bound.on_grid else self._matrix.tobytes()
         return hashlib.sha256(codec.canonical(facts).encode() + matrix).hexdigest()

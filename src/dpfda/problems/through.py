@@ -11,6 +11,7 @@ import numpy as np
 from ..basis import Eigenbasis
 from ..errors import PlanMismatch
 from ..grid import Grid, ProductGrid
+from ..intake import Intake
 from ..noise import Choice
 from ..protocol import Part, Reach, Stage, Summary
 from ..reach import BoxReach
@@ -44,6 +45,10 @@ class ThroughProblem(BareProblem):
     @property
     def invalid(self) -> str:
         return self.inner.invalid
+
+    @property
+    def intake(self) -> Intake | None:
+        return self.inner.intake
 
     @property
     def record(self) -> str:  # type: ignore[override]

@@ -22,6 +22,8 @@ from ..ledger import Ledger
 from ..protocol import Stage, Summary
 
 log = logging.getLogger("dpfda")
+#: Reads the records again, once for all problems, each by its name.
+Again = Callable[[Mapping[str, Any]], Mapping[str, Summary]]
 
 
 def open_ledger(ledger: Ledger | str | os.PathLike[str] | None) -> Ledger | None:
@@ -38,7 +40,8 @@ def execute(
     plan: Any, summary: Summary, ledger: Ledger | None, query: str, again: Callable[[Any], Summary] | None = None
 ) -> Any:
     """One summary through its plan."""
-    return execute_all(plan, {"": plan}, {"": summary}, ledger, query, again)[""]
+    alone: Again | None = None if again is None else lambda problems: {"": again(problems[""])}
+    return execute_all(plan, {"": plan}, {"": summary}, ledger, query, alone)[""]
 
 
 def execute_all(
@@ -47,7 +50,7 @@ def execute_all(
     summaries: Mapping[str, Summary],
     ledger: Ledger | None,
     query: str,
-    again: Callable[[Any], Summary] | None = None,
+    again: Again | None = None,
 ) -> dict[str, Any]:
     """Several summaries, each through its own plan, under the one charge that `whole` states for all of them.
 
@@ -63,19 +66,11 @@ def execute_all(
     if ledger is not None:
         entry = ledger.charge(whole.epsilon, delta=whole.delta, plan=whole.digest, query=query)
     created = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    drawn = {name: [_drawn(plan.stage, settled[name])] for name, plan in plans.items()}
+    _draw_on(plans, summaries, drawn, whole.delta, again)
     releases = {}
     for name, plan in plans.items():
-        drawn = [_drawn(plan.stage, settled[name])]
-        while (stage := plan.next(drawn)) is not None:
-            summary = summaries[name]
-            if stage.problem.key != summary.key:
-                assert again is not None
-                summary = again(stage.problem)
-            if summary.count != summaries[name].count or stage.delta > whole.delta:
-                raise PlanMismatch("The records, or the plan, changed between two passes. The charge stands.")
-            stage.problem.check(summary)
-            drawn.append(_drawn(stage, stage.settle(summary)))
-        coefficients = codec.frozen_array(plan.assembled(drawn))
+        coefficients = codec.frozen_array(plan.assembled(drawn[name]))
         sealed = plan.released(
             plan=plan,
             coefficients=coefficients,
@@ -85,11 +80,36 @@ def execute_all(
             study=study,
             entry=entry.number if entry else None,
             seal=entry.seal if entry else None,
-            **plan.kept(drawn),
+            **plan.kept(drawn[name]),
         )
         releases[name] = plan.polished(sealed)
     log.info("released %s for plan %s at epsilon %s", query, whole.digest[:12], whole.epsilon)
     return releases
+
+
+def _draw_on(
+    plans: Mapping[str, Any],
+    summaries: Mapping[str, Summary],
+    drawn: dict[str, list[np.ndarray]],
+    delta: Any,
+    again: Again | None,
+) -> None:
+    """Later stages, one pass over the records for all plans together."""
+    going: Mapping[str, Any] = plans
+    while going:
+        following = {name: plan.next(drawn[name]) for name, plan in going.items()}
+        stages: dict[str, Stage] = {name: stage for name, stage in following.items() if stage is not None}
+        others = {n: stage.problem for n, stage in stages.items() if stage.problem.key != summaries[n].key}
+        if others and again is None:
+            raise PlanMismatch("This plan reads the records several times. The charge stands.")
+        read = again(others) if others and again is not None else {}
+        for name, stage in stages.items():
+            summary = read.get(name, summaries[name])
+            if summary.count != summaries[name].count or stage.delta > delta:
+                raise PlanMismatch("The records, or the plan, changed between two passes. The charge stands.")
+            stage.problem.check(summary)
+            drawn[name].append(_drawn(stage, stage.settle(summary)))
+        going = {name: plans[name] for name in stages}
 
 
 def _drawn(stage: Stage, settled: Sequence[Any]) -> np.ndarray:

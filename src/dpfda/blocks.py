@@ -1,0 +1,355 @@
+"""Records on their way from a reader to a total: a batch of curves, whose they are, and which group they belong to.
+
+Three steps, each looking at one curve or one unit alone: observations of a long table become curves, curves are
+brought to the grid, and curves of a unit become one contribution. In a stream, labels must come in order, so that
+no curve and no unit can come back after it was counted: a unit that counted twice would not be protected.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from .errors import ParameterError, RecordError
+from .intake import Intake
+
+
+@dataclass(frozen=True, eq=False)
+class Block:
+    """Some curves, as rows on the grid or (`times` and `starts` given) one after another at their own times.
+
+    `units` and `order` are texts, `groups` numbers of groups (NaN: none); `rows` are row numbers for messages.
+    """
+
+    values: np.ndarray
+    rows: np.ndarray
+    times: np.ndarray | None = None
+    starts: np.ndarray | None = None
+    units: np.ndarray | None = None
+    order: np.ndarray | None = None
+    groups: np.ndarray | None = None
+    file: str = ""
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    @property
+    def keys(self) -> tuple[np.ndarray, ...]:
+        """Labels of what must stay together, the outermost first."""
+        return () if self.units is None else (self.units,)
+
+    def take(self, index: np.ndarray) -> Block:
+        chosen: dict[str, Any] = {n: None if (a := getattr(self, n)) is None else a[index] for n in _ASIDE}
+        if self.starts is None:
+            return replace(self, values=self.values[index], **chosen)
+        assert self.times is not None
+        sizes = np.diff(self.starts)[index]
+        starts = np.concatenate([[0], np.cumsum(sizes)])
+        within = np.arange(starts[-1]) - np.repeat(starts[:-1], sizes)
+        places = np.repeat(self.starts[:-1][index], sizes) + within
+        return replace(self, values=self.values[places], times=self.times[places], starts=starts, **chosen)
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """Observations of a long table: whose curve (`ids`), when, what; `days` where each day is a curve of its own."""
+
+    ids: np.ndarray
+    times: np.ndarray
+    values: np.ndarray
+    rows: np.ndarray
+    days: np.ndarray | None = None
+    units: np.ndarray | None = None
+    order: np.ndarray | None = None
+    groups: np.ndarray | None = None
+    file: str = ""
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    @property
+    def keys(self) -> tuple[np.ndarray, ...]:
+        return (self.ids,) if self.units is None or self.units is self.ids else (self.units, self.ids)
+
+    def take(self, index: np.ndarray) -> Rows:
+        names = ("ids", "times", "values", "days", *_ASIDE)
+        chosen: dict[str, Any] = {n: None if (a := getattr(self, n)) is None else a[index] for n in names}
+        if self.units is self.ids:
+            chosen["units"] = chosen["ids"]
+        return replace(self, **chosen)
+
+
+_ASIDE = ("rows", "units", "order", "groups")
+Raw = Block | Rows
+
+
+def together(raws: list[Any]) -> Any:
+    """Several blocks (or several runs of rows) as one."""
+    first = raws[0]
+    if len(raws) == 1:
+        return first
+    joined: dict[str, Any] = {}
+    names = ("ids", "times", "values", "days", *_ASIDE) if isinstance(first, Rows) else ("times", "values", *_ASIDE)
+    for name in names:
+        parts = [getattr(raw, name) for raw in raws]
+        joined[name] = None if parts[0] is None else np.concatenate(parts)
+    if isinstance(first, Rows):
+        if first.units is first.ids:
+            joined["units"] = joined["ids"]
+        return replace(first, **joined, file=raws[-1].file)
+    if first.starts is not None:
+        ends = np.cumsum([raw.starts[-1] for raw in raws])
+        shifted = [raw.starts[1:] + before for raw, before in zip(raws, [0, *ends[:-1]], strict=True)]
+        joined["starts"] = np.concatenate([[0], *shifted])
+    return replace(first, **joined, file=raws[-1].file)
+
+
+def in_order(raw: Any) -> Any:
+    """The same with equal keys side by side; what has no keys stays as it is."""
+    if not raw.keys:
+        return raw
+    codes = [np.unique(key.astype(str), return_inverse=True)[1].reshape(-1) for key in raw.keys]
+    return raw.take(np.lexsort(codes[::-1]))
+
+
+class Order:
+    """Whether labels come in order (rising or falling, as texts or as numbers), so that none can come back."""
+
+    def __init__(self, what: str, anywhere: bool = False):
+        self.what, self.anywhere = what, anywhere
+        self.first: str | None = None
+        self.last: str | None = None
+        self.orders = [(number, sign) for number in (False, True) for sign in (1, -1)]
+
+    def follow(self, labels: np.ndarray, raw: Any) -> None:
+        """Take note of the next labels, each different from the one before."""
+        if self.anywhere:
+            return
+        for label in labels.tolist():
+            if label != self.last:
+                if self.last is not None:
+                    self.orders = [order for order in self.orders if _rises(self.last, label, *order)]
+                    if not self.orders:
+                        raise RecordError(
+                            f"The {self.what}s are not in order{_of(raw)}",
+                            cure=f"A stream must be sorted by {self.what} (as text or as numbers, over all files), so "
+                            "that none counts twice: sort it, pass it as one table, or use engine='dask' or 'spark'.",
+                        )
+                else:
+                    self.first = label
+                self.last = label
+
+    @property
+    def span(self) -> Span | None:
+        """From which label to which, and in which orders; None before the first."""
+        if self.first is None or self.last is None:
+            return None
+        return Span(self.first, self.last, tuple(sorted({number for number, _ in self.orders})))
+
+
+@dataclass(frozen=True)
+class Span:
+    """The labels of one sorted stream: all lie between `first` and `last`, as texts or as numbers."""
+
+    first: str
+    last: str
+    numbers: tuple[bool, ...]
+
+    def meets(self, other: Span) -> bool:
+        """Whether the same label could be in both; in doubt, yes."""
+        for number in set(self.numbers) & set(other.numbers):
+            read: Any = _number if number else str
+            own, their = ((read(span.first), read(span.last)) for span in (self, other))
+            if max(own) < min(their) or max(their) < min(own):
+                return False
+        return True
+
+
+def _of(raw: Any) -> str:
+    return f" in {raw.file!r}" if raw.file else ""
+
+
+def _rises(first: str, second: str, number: bool, sign: int) -> bool:
+    if not number:
+        return first < second if sign > 0 else first > second
+    a, b = _number(first), _number(second)
+    return (b - a) * sign > 0  # never for what is no number
+
+
+def _number(text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        return math.nan
+
+
+def _runs(*keys: np.ndarray) -> np.ndarray:
+    """Where each run of equal keys starts."""
+    new = np.zeros(keys[0].size, dtype=bool)
+    new[:1] = True
+    for key in keys:
+        new[1:] |= key[1:] != key[:-1]
+    return np.flatnonzero(new)
+
+
+def curves(raws: Iterable[Raw], order: Order) -> Iterator[Block]:
+    """Whole curves: rows of a long table are gathered; blocks pass."""
+    waiting: list[Rows] = []
+    unit = None
+    for raw in raws:
+        if isinstance(raw, Block):
+            yield raw
+            continue
+        if not len(raw):
+            continue
+        _check_labels(raw.ids, raw, order.what)
+        starts = _runs(*raw.keys)
+        units = raw.keys[0] if len(raw.keys) > 1 else None
+        if units is None:
+            order.follow(raw.ids[starts], raw)
+        elif not order.anywhere:
+            for start in starts.tolist():
+                if units[start] != unit:  # ids may begin again in each unit
+                    unit, order = units[start], Order(order.what)
+                order.follow(raw.ids[start : start + 1], raw)
+        if waiting and any(key[0] != last[-1] for key, last in zip(raw.keys, waiting[-1].keys, strict=True)):
+            yield _curves(together(waiting))
+            waiting = []
+        if starts.size > 1:
+            yield _curves(together([*waiting, raw.take(np.arange(starts[-1]))]))
+            waiting = []
+        waiting.append(raw.take(np.arange(starts[-1], len(raw))))
+    if waiting:
+        yield _curves(together(waiting))
+
+
+def _curves(rows: Rows) -> Block:
+    starts = _runs(*rows.keys)
+    order = rows.order
+    if rows.days is not None:
+        run = np.zeros(len(rows), dtype=np.int64)
+        run[starts[1:]] = 1
+        run = np.cumsum(run)
+        rows = rows.take(np.lexsort((rows.days, run)))
+        assert rows.days is not None
+        days = rows.days
+        starts = np.flatnonzero(np.append(True, (np.diff(run) != 0) | (np.diff(days) != 0)))
+        order = np.array([str(d) for d in days.tolist()], object) if rows.order is None else rows.order
+    elif order is None:
+        order = rows.ids
+    for name in ("units", "groups"):
+        if (column := getattr(rows, name)) is not None:
+            _check_constant(column, starts, rows, {"units": "unit", "groups": "group"}[name])
+    pick = lambda column: None if column is None else column[starts]  # noqa: E731
+    return Block(
+        rows.values, rows.rows[starts], rows.times, np.append(starts, len(rows)),
+        pick(rows.units), pick(order), pick(rows.groups), rows.file,
+    )  # fmt: skip
+
+
+def _check_labels(labels: np.ndarray, raw: Any, what: str) -> None:
+    if (lost := np.flatnonzero(labels == "")).size:
+        raise RecordError(
+            f"A {what} is missing{_of(raw)}",
+            raw.rows[lost].tolist(),
+            "Say whose each record is; it decides what counts.",
+        )
+
+
+def _check_constant(column: np.ndarray, starts: np.ndarray, raw: Any, what: str) -> None:
+    """Everything between two starts must carry the same label."""
+    same = np.append(column[1:] == column[:-1], True)
+    if column.dtype.kind == "f":
+        same |= np.append(np.isnan(column[1:]) & np.isnan(column[:-1]), True)
+    same[np.append(starts[1:], len(column)) - 1] = True
+    if not same.all():
+        raise RecordError(
+            f"A curve or a unit belongs to more than one {what}{_of(raw)}",
+            raw.rows[np.flatnonzero(~same)].tolist(),
+            f"Each must have one {what} throughout.",
+        )
+
+
+def on_grid(blocks: Iterable[Block], intake: Intake | None) -> Iterator[Block]:
+    """Curves as rows on the plan's grid."""
+    for block in blocks:
+        if block.starts is None:
+            values = block.values if intake is None else _told(intake.filled, block, block.values)
+        elif intake is None or intake.align is None:
+            raise ParameterError(
+                "curves at their own times need a rule that brings them to the grid",
+                "none",
+                "Plan with align=dp.Interpolate() or dp.Smooth().",
+            )
+        else:
+            values = _told(intake.on_grid, block, block)
+        yield replace(block, values=values, times=None, starts=None)
+
+
+def _told(step: Any, block: Block, *given: Any) -> np.ndarray:
+    """A step whose errors name rows of the source."""
+    try:
+        return step(*given)  # type: ignore[no-any-return]
+    except RecordError as error:
+        raise located(error, block) from None
+
+
+def located(error: RecordError, block: Block) -> RecordError:
+    """An error about some of a block's curves, by their rows in the source and the file's name."""
+    rows = block.rows[list(error.rows)].tolist() if error.rows else ()
+    return RecordError(error.problem + _of(block), rows, error.cure, error.column)
+
+
+def contributions(blocks: Iterable[Block], intake: Intake | None, order: Order) -> Iterator[Block]:
+    """One row per unit: blocks of curves that are side by side are averaged; without units, blocks pass."""
+    waiting: list[Block] = []
+    for block in blocks:
+        if intake is None or intake.unit is None:
+            yield block
+            continue
+        if not len(block):
+            continue
+        assert block.units is not None
+        _check_labels(block.units, block, intake.unit.name)
+        starts = _runs(block.units)
+        order.follow(block.units[starts], block)
+        assert waiting == [] or waiting[-1].units is not None
+        if waiting and block.units[0] != waiting[-1].units[-1]:  # type: ignore[index]
+            yield _averaged(together(waiting), intake)
+            waiting = []
+        if starts.size > 1:
+            yield _averaged(together([*waiting, block.take(np.arange(starts[-1]))]), intake)
+            waiting = []
+        waiting.append(block.take(np.arange(starts[-1], len(block))))
+    if waiting:
+        assert intake is not None
+        yield _averaged(together(waiting), intake)
+
+
+def _averaged(block: Block, intake: Intake) -> Block:
+    assert block.units is not None
+    assert intake.unit is not None
+    starts = _runs(block.units)
+    if block.groups is not None:
+        _check_constant(block.groups, starts, block, "group")
+    most = intake.unit.most
+    if most is not None and (np.diff(np.append(starts, len(block))) > most).any():
+        kept = []
+        for start, stop in zip(starts.tolist(), [*starts[1:].tolist(), len(block)], strict=True):
+            labels = [str(i) for i in range(stop - start)] if block.order is None else block.order[start:stop].tolist()
+            kept.append(start + intake.kept(labels, block.values[start:stop]))
+        block = block.take(np.concatenate(kept))
+        assert block.units is not None
+        starts = _runs(block.units)
+    values = _told(lambda: intake.contributions(block.values, starts), block)
+    groups = None if block.groups is None else block.groups[starts]
+    return Block(values, block.rows[starts], groups=groups, file=block.file)
+
+
+def records(raws: Iterable[Raw], intake: Intake | None, ids: Order, units: Order) -> Iterator[Block]:
+    """All three steps: one row per record, ready to be encoded."""
+    return contributions(on_grid(curves(raws, ids), intake), intake, units)

@@ -1,0 +1,151 @@
+"""Summaries in files: confidential, sealed with their plan, and able to go on where they stopped.
+
+A file says which files it has added up, so that none counts twice, and which plan it is for. Files of one
+plan merge, across days and sites. What they hold is not private: treat them as the data itself.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from . import codec
+from .blocks import Span
+from .errors import FileError, PlanMismatch, RecordError
+from .files import write_whole
+from .protocol import Summary
+from .tally import Tally
+
+VERSION = 1
+NOTICE = "CONFIDENTIAL: exact totals of private records, without noise. Keep it where the data is; never publish it."
+KINDS: dict[str, type[Summary]] = {"Summary": Summary, "Tally": Tally}
+
+
+@dataclass(frozen=True)
+class Part:
+    """One file that was added up: how it is recognised, and the units it holds, where there are units."""
+
+    name: str
+    fingerprint: str
+    site: str = ""
+    span: Span | None = None
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Saved:
+    """Summaries by group (one, without a name, where there are no groups) of some files, for one plan."""
+
+    plan: str
+    summaries: Mapping[str, Summary] = field(default_factory=dict)
+    parts: tuple[Part, ...] = ()
+
+    def __repr__(self) -> str:
+        return f"Saved(confidential, {len(self.parts)} files, plan {self.plan[:12]})"
+
+    @property
+    def summary(self) -> Summary:
+        """The one summary, where there are no groups."""
+        if set(self.summaries) != {""}:
+            raise PlanMismatch("This file holds summaries of groups, or none: release it with a plan of groups.")
+        return self.summaries[""]
+
+    def has(self, fingerprint: str) -> bool:
+        return any(part.fingerprint == fingerprint for part in self.parts)
+
+    def plus(self, other: Saved) -> Saved:
+        """Both together: of one plan, of different files, of different units."""
+        if self.plan != other.plan:
+            raise PlanMismatch("These summaries were made with different plans; they do not add up. Use one plan.")
+        for part in other.parts:
+            for known in self.parts:
+                _check_apart(part, known)
+        whole = dict(self.summaries)
+        for name, summary in other.summaries.items():
+            whole[name] = whole[name].merge(summary) if name in whole else summary
+        return replace(self, summaries=whole, parts=(*self.parts, *other.parts))
+
+    def save(self, path: str | os.PathLike[str]) -> Path:
+        """Write it, readable by its owner only; the file is whole or absent."""
+        body = {
+            "confidential": NOTICE,
+            "plan": self.plan,
+            "files": [_plain(part) for part in self.parts],
+            "summaries": {name: _numbers(summary) for name, summary in self.summaries.items()},
+        }
+        return write_whole(path, codec.seal("summary", VERSION, body), 0o600)
+
+
+def _check_apart(part: Part, known: Part) -> None:
+    if part.fingerprint == known.fingerprint:
+        raise RecordError(
+            f"The file {part.name!r} is counted already, as {known.name!r}",
+            cure="A record must count once; leave one of them out.",
+        )
+    if part.site == known.site and part.span is not None and known.span is not None and part.span.meets(known.span):
+        raise RecordError(
+            f"The files {known.name!r} and {part.name!r} may hold the same unit",
+            cure="A unit must lie whole in one file: sort over all files first, or name a site of its own "
+            "for each if no unit is in two.",
+        )
+
+
+def _plain(part: Part) -> dict[str, Any]:
+    span = None if part.span is None else [part.span.first, part.span.last, list(part.span.numbers)]
+    return {"name": part.name, "fingerprint": part.fingerprint, "site": part.site, "units": span}
+
+
+def _numbers(summary: Summary) -> dict[str, Any]:
+    totals = summary.totals
+    return {
+        "kind": type(summary).__name__,
+        "key": summary.key,
+        "count": summary.count,
+        "shape": list(totals.shape),
+        "totals": totals.ravel().tolist(),
+    }
+
+
+def load(path: str | os.PathLike[str]) -> Saved:
+    """The summaries that :meth:`Saved.save` wrote; damaged, edited and foreign files are refused."""
+    name = Path(path).name
+    try:
+        text = Path(path).read_text(encoding="utf-8")
+    except OSError as error:
+        raise FileError(f"{name!r} cannot be read: {error.strerror}.") from None
+    except UnicodeDecodeError:
+        raise FileError(f"{name!r} is not a summary: it is not text.") from None
+    body = codec.unseal(text, "summary", VERSION)
+    try:
+        parts = tuple(_part(entry) for entry in body["files"])
+        summaries = {str(group): _summary(entry) for group, entry in body["summaries"].items()}
+        return Saved(str(body["plan"]), summaries, parts)
+    except (KeyError, TypeError, ValueError, AttributeError, OverflowError):
+        raise FileError(f"{name!r} does not hold a whole summary.") from None
+
+
+def _part(entry: Mapping[str, Any]) -> Part:
+    units = entry["units"]
+    span = None if units is None else Span(str(units[0]), str(units[1]), tuple(bool(x) for x in units[2]))
+    return Part(str(entry["name"]), str(entry["fingerprint"]), str(entry["site"]), span)
+
+
+def _summary(entry: Mapping[str, Any]) -> Summary:
+    totals = np.array(entry["totals"], dtype=np.int64).reshape([int(size) for size in entry["shape"]])
+    if not isinstance(entry["count"], int) or entry["count"] < 0:
+        raise ValueError
+    return KINDS[entry["kind"]](str(entry["key"]), entry["count"], totals)
+
+
+def merged(files: Iterable[Saved]) -> Saved:
+    """Several of one plan as one."""
+    whole: Saved | None = None
+    for saved in files:
+        whole = saved if whole is None else whole.plus(saved)
+    if whole is None:
+        raise PlanMismatch("There is no summary to merge.")
+    return whole

@@ -1,0 +1,67 @@
+"""What a worker answers with: what it found, or an error that is ours. Texts of others may quote data and stay."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from .. import errors
+from ..errors import DpfdaError
+from ..readers import Source
+from ..tables import Watch
+
+
+class ClusterError(DpfdaError, RuntimeError):
+    """A cluster could not finish its work: a worker died too often, or the connection was lost."""
+
+
+@dataclass(frozen=True)
+class Answer:
+    """`repeats` names a column in which labels repeat, where that is worth a warning."""
+
+    found: Any = None
+    error: DpfdaError | None = None
+    repeats: str | None = None
+
+
+def guarded(work: Callable[[], Any], source: Source | None = None) -> Answer:
+    """Do the work; whatever goes wrong becomes an answer."""
+    try:
+        found = work()
+    except DpfdaError as error:
+        return Answer(error=error)
+    except (ArithmeticError, ValueError, TypeError, OSError, LookupError, MemoryError) as error:
+        return Answer(error=ClusterError(f"A worker stopped with an unforeseen {type(error).__name__}."))
+    return Answer(found, repeats=source.watch.repeated if source is not None else None)
+
+
+def opened(answer: Answer) -> Any:
+    """What was found; an error is raised, a warning given, here."""
+    if answer.error is not None:
+        raise answer.error
+    if answer.repeats is not None:
+        Watch().warn(answer.repeats)
+    return answer.found
+
+
+def died(engine: str, error: Exception) -> ClusterError:
+    """What is left to say when the cluster itself gave up."""
+    return ClusterError(
+        f"{engine} gave up on a part ({type(error).__name__}). Nothing was charged; look at its workers' logs, give "
+        "them more memory or smaller parts, and run again."
+    )
+
+
+def spelt(error: DpfdaError) -> str:
+    """An error as text, for a column of a table."""
+    parts: Any = error.__reduce__()
+    return json.dumps([type(error).__name__, parts[1]])
+
+
+def read(text: str) -> DpfdaError:
+    """The error that :func:`spelt` wrote."""
+    name, given = json.loads(text)
+    kind = getattr(errors, name, ClusterError)
+    return kind(*given) if isinstance(kind, type) and issubclass(kind, DpfdaError) else ClusterError(text)

@@ -1,0 +1,127 @@
+"""Which engine reads which data: map a task over parts, merge what comes back."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ..checkpoints import Part, Saved, load
+from ..errors import ParameterError, PlanMismatch, RecordError, shown
+from ..labels import as_groups
+from ..places import Place, is_path
+from ..protocol import Problem, Summary
+from ..readers import Source
+from ..summaries import ALL, Task, here
+from . import cluster, spark
+
+ENGINES = ("dask", "spark")
+
+
+@dataclass(frozen=True)
+class Checkpoint:
+    """A summary file that grows with every file that is read, and knows which it has."""
+
+    path: str | os.PathLike[str]
+    plan: str
+    site: str = ""
+
+
+def summarize(problem: Problem, records: Any, **reading: Any) -> Summary:
+    """Exact totals of all records of a source, wherever it is. Confidential."""
+    return _run(Task(problem), records, None, **reading)[ALL]
+
+
+def summarize_groups(
+    problem: Problem | Mapping[str, Problem], records: Any, by: Any, groups: Any, **reading: Any
+) -> dict[str, Summary]:
+    """The same for each group, by its name; `problem` may be one for each."""
+    names = as_groups(groups)
+    if isinstance(problem, Mapping):
+        task = Task(next(iter(problem.values())), problem, True, names)
+    else:
+        task = Task(problem, None, True, names)
+    return _run(task, records, by, **reading)
+
+
+def _run(
+    task: Task, records: Any, by: Any, *, engine: str | None = None, checkpoint: Checkpoint | None = None,
+    progress: Any = None, **reading: Any,
+) -> dict[str, Summary]:  # fmt: skip
+    if engine is not None and engine not in ENGINES:
+        raise ParameterError(f"engine is one of {', '.join(ENGINES)}, or none", shown(engine), "Pass engine='dask'.")
+    found = engine_of(records)
+    if engine is not None and found is not None and engine != found:
+        raise ParameterError(f"data of {found} is read by its own engine", shown(engine), f"Pass engine={found!r}.")
+    engine = engine or found
+    if reading.get("units") is not None and engine:
+        raise ParameterError("units beside the data are for arrays in memory", "an engine", "Name the column instead.")
+    source = task.source(None if found else records, by, **reading)
+    _check_kept(task, source, engine)
+    if checkpoint is not None:
+        return _resumed(task, source, checkpoint, engine, progress)
+    if engine == "dask":
+        return task.finished(task.merged(cluster.partial(task, records, source)))
+    if engine == "spark":
+        return task.finished(task.merged(spark.partial(task, records, source)))
+    return here(task, source, progress)
+
+
+def engine_of(records: Any) -> str | None:
+    """The engine that data belongs to by its kind."""
+    home = type(records).__module__.split(".")[0]
+    return {"dask": "dask", "dask_expr": "dask", "pyspark": "spark"}.get(home)
+
+
+def _check_kept(task: Task, source: Source, engine: str | None) -> None:
+    """On an engine rows have no order of their own, so a rule that keeps some needs labels."""
+    unit = task.problem.intake.unit if task.problem.intake is not None else None
+    if engine and unit is not None and unit.most is not None and unit.order is None and not task.long(source):
+        raise ParameterError(
+            "on an engine, curves of a unit are kept by their labels",
+            "no order",
+            "Pass dp.Unit(..., order='day').",
+        )
+
+
+def _resumed(
+    task: Task, source: Source, checkpoint: Checkpoint, engine: str | None, progress: Any
+) -> dict[str, Summary]:
+    """File by file, each saved as soon as it is done; what is there already is not read again."""
+    if not is_path(source.data):
+        raise ParameterError("a checkpoint is about files", "other data", "Pass paths, or save the summary.")
+    saved = Saved(checkpoint.plan)
+    if Path(checkpoint.path).exists():
+        saved = load(checkpoint.path)
+        if saved.plan != checkpoint.plan:
+            raise PlanMismatch("The summary at this place was made with another plan. Name another file.")
+    before = saved.summaries
+    expected = {ALL: task.problem.key} if not task.grouped else dict.fromkeys(before, task.problem.key)
+    if any(before[name].key != key for name, key in expected.items() if name in before):
+        raise PlanMismatch("The summary at this place was made in another way. Name another file.")
+    parts = source.parts()
+    prints = [Place(part.data).fingerprint() for part in parts]
+    waiting = [(part, mark) for part, mark in zip(parts, prints, strict=True) if not saved.has(mark)]
+    done = len(parts) - len(waiting)
+
+    def note(part: Source, mark: str, found: dict[str, Summary], span: Any) -> None:
+        nonlocal saved, done
+        if Place(part.data).fingerprint() != mark:
+            raise RecordError(f"The file {Place(part.data).name!r} changed while it was read", cure="Run again.")
+        entry = Part(Place(part.data).name, mark, checkpoint.site, span)
+        saved = saved.plus(Saved(checkpoint.plan, found, (entry,)))
+        saved.save(checkpoint.path)
+        done += 1
+        if hasattr(progress, "file"):
+            progress.file(done, len(parts))
+
+    if engine == "dask":
+        cluster.each(task, waiting, note)
+    elif engine == "spark":
+        raise ParameterError("checkpoints are for files", "engine='spark'", "Save the summary that Spark returns.")
+    else:
+        for part, mark in waiting:
+            note(part, mark, *task.one(part))
+    return task.finished(saved.summaries)
