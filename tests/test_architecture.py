@@ -56,6 +56,7 @@ ROOMS = [
     "engines",
     "ledger",
     "release",
+    "interop",
     "plan",
     "plans",
     "api",
@@ -68,7 +69,7 @@ ROOMS = [
 PUBLIC = ROOMS[: ROOMS.index("labels")]
 #: Where a third-party package may be imported; everything else may use numpy and scipy only.
 SPECIAL = {
-    "opendp": {"noise"},
+    "opendp": {"noise", "interop"},
     "flint": {"noise"},
     "secrets": {"noise"},
     "numba": {"lattice"},

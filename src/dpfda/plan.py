@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from . import codec, engines, summaries, words
+from . import codec, engines, interop, summaries, words
 from . import release as exits
 from .basis import Eigenbasis
 from .codec import Fact
@@ -293,6 +293,10 @@ class Plan(Sealed, ABC):
         later = {name: value for name, value in reading.items() if name not in ("checkpoint", "site")}
         again = lambda problem: engines.summarize(problem, records, **later)  # noqa: E731
         return exits.execute(self, summary, book, query or self.query, again)
+
+    def to_opendp(self, domain: Any = None, *, columns: Any = None) -> interop.Measurement:
+        """This plan as an OpenDP measurement, to be composed with other queries (`dpfda.interop` says how)."""
+        return interop.measurement(self, domain, columns)
 
     # -- as text --------------------------------------------------------------------------
 

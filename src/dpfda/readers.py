@@ -208,6 +208,8 @@ class Source:
     @property
     def spends_itself(self) -> bool:
         """Whether reading once uses the data up."""
+        if cluster_of(self.data) is not None:
+            return False
         stream = hasattr(self.data, "__arrow_c_stream__") and not hasattr(self.data, "__len__")
         return stream or hasattr(self.data, "__next__")
 
@@ -377,6 +379,12 @@ class Source:
             labels = {word: texts(column) for word, column in zip(words, columns, strict=False)}
             yield roles.block(values, labels, first, name)
             first += len(values)
+
+
+def cluster_of(data: Any) -> str | None:
+    """The engine that data belongs to by its kind, if it lives on a cluster."""
+    home = type(data).__module__.split(".")[0]
+    return {"dask": "dask", "dask_expr": "dask", "pyspark": "spark"}.get(home)
 
 
 def _listed(labels: Any) -> list[Any]:

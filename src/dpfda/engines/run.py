@@ -13,7 +13,7 @@ from ..errors import ParameterError, PlanMismatch, RecordError, shown
 from ..labels import as_groups
 from ..places import Place, is_path
 from ..protocol import Problem, Summary
-from ..readers import Source
+from ..readers import Source, cluster_of
 from ..summaries import ALL, Task, here
 from . import cluster, spark
 
@@ -52,7 +52,7 @@ def _run(
 ) -> dict[str, Summary]:  # fmt: skip
     if engine is not None and engine not in ENGINES:
         raise ParameterError(f"engine is one of {', '.join(ENGINES)}, or none", shown(engine), "Pass engine='dask'.")
-    found = engine_of(records)
+    found = cluster_of(records)
     if engine is not None and found is not None and engine != found:
         raise ParameterError(f"data of {found} is read by its own engine", shown(engine), f"Pass engine={found!r}.")
     engine = engine or found
@@ -67,12 +67,6 @@ def _run(
     if engine == "spark":
         return task.finished(task.merged(spark.partial(task, records, source)))
     return here(task, source, progress)
-
-
-def engine_of(records: Any) -> str | None:
-    """The engine that data belongs to by its kind."""
-    home = type(records).__module__.split(".")[0]
-    return {"dask": "dask", "dask_expr": "dask", "pyspark": "spark"}.get(home)
 
 
 def _check_kept(task: Task, source: Source, engine: str | None) -> None:

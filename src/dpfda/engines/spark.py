@@ -34,7 +34,7 @@ def partial(task: Task, frame: Any, source: Source) -> list[dict[str, Summary]]:
     keyed = task.keyed_in(source)
     frame = frame.select(*[f"`{name}`" for name in source.chosen(list(frame.columns))])
     if keyed:
-        labelled = frame.schema.add(KEY, "string")
+        labelled = type(frame.schema)(list(frame.schema.fields)).add(KEY, "string")  # a copy: `add` changes its own
         frame = frame.mapInArrow(lambda batches: _labelled(source.key_name, batches), labelled).repartition(KEY)
     try:
         rows = frame.mapInArrow(lambda batches: _answers(task, source, batches, keyed), SCHEMA).collect()
