@@ -199,11 +199,25 @@ def test_errors_about_the_shape_of_the_data_stay_clear():
 
 def test_columns_of_a_frame_are_chosen():
     mean, ages = plan_of("mean"), plan_of("density")
-    frame = pd.DataFrame(records_of(mean), columns=[f"h{i}" for i in range(WIDTH)]).assign(age=0.5, id="x")
+    frame = pd.DataFrame(records_of(mean), columns=[f"h{i}" for i in range(WIDTH)]).assign(age=0.5, note="x")
     context = context_of(mean, frame, 1.5)
     assert context(mean.to_opendp(columns="h*")).plan == mean
     assert context(ages.to_opendp(columns=["age"])).plan == ages
     assert context.remaining_privacy_loss() == pytest.approx(0.1)
+
+
+def test_a_plan_of_units_takes_one_table_of_curves_for_each():
+    plan = dp.MeanPlan(
+        n=3, epsilon=1, bound=dp.L2Ball(1.0), grid=WIDTH, method=dp.KNorm(2), unit="person", invalid="center"
+    )
+    measurement = plan.to_opendp()
+    units = [np.ones((2, WIDTH)), np.zeros((5, WIDTH)), np.empty((0, WIDTH))]
+    assert measurement(units).plan == plan
+    assert measurement.map(2) == 2.0
+    with pytest.raises(odp.OpenDPException, match="3"):
+        measurement(units[:2])
+    with pytest.raises(dp.ParameterError, match="one table of curves"):
+        plan.to_opendp(columns="h*")
 
 
 # -- beside other queries -----------------------------------------------------------------------

@@ -64,8 +64,8 @@ def measurement(plan: Any, domain: Domain | None = None, columns: Any = None) ->
 
     Neighbours by replacement are OpenDP's change-one distance, neighbours by addition and removal its symmetric
     distance. `domain` is one of OpenDP's own, where data is shared with other queries: of lazy frames, or of vectors
-    for records of one number. `columns` picks value columns of frames. No ledger is charged: the composition keeps the
-    books.
+    for records of one number. `columns` picks value columns of frames. Data for a plan of units is a list with one
+    table of curves for each unit. No ledger is charged: the composition keeps the books.
 
     >>> import numpy as np, dpfda as dp, opendp.prelude as odp
     >>> odp.enable_features("contrib", "honest-but-curious")
@@ -83,6 +83,13 @@ def measurement(plan: Any, domain: Domain | None = None, columns: Any = None) ->
             "a measurement under max divergence is pure: it cannot state a delta",
             f"delta {float(plan.delta):g}",
             "Plan with a pure method, such as method=dp.KNorm().",
+        )
+    unit = getattr(plan, "unit", None)
+    if unit is not None and (domain is not None or columns is not None or unit.order is not None):
+        raise ParameterError(
+            "with a unit, data is a list with one table of curves for each",
+            "a domain, columns or an order",
+            "Leave them out.",
         )
     records = Records(None if plan.problem.adds else plan.n)
     return make_user_measurement(
@@ -164,6 +171,9 @@ def _released(plan: Any, records: Records, data: Any, columns: Any) -> Any:
     try:
         data = data.collect() if hasattr(data, "collect") else data
         records.check(data)
+        if getattr(plan, "unit", None) is not None:
+            curves, units = _of_units(data, plan.problem.width)
+            return plan.release(curves, units=units)
         return plan.release(data, columns=columns)
     except Exception as error:
         if isinstance(error, RecordError) and not error.rows:
@@ -172,6 +182,13 @@ def _released(plan: Any, records: Records, data: Any, columns: Any) -> Any:
             "Some records, or the columns, cannot be used",
             cure="plan.summarize tells the data holder why. With invalid='center' no record stops a query.",
         ) from None
+
+
+def _of_units(data: Any, width: int) -> Any:
+    """Curves of all units, one after another, and whose they are: a member of the data is all that one unit has."""
+    parts = [np.asarray(part, dtype=float).reshape(-1, width) for part in data]
+    parts = [part if len(part) else np.full((1, width), np.nan) for part in parts]  # a unit without curves counts too
+    return np.concatenate(parts), np.repeat(np.arange(len(parts)), [len(part) for part in parts])
 
 
 def _value(function: Callable[[np.ndarray], Any], row: Any, missing: float) -> float:

@@ -49,8 +49,8 @@ def opened(answer: Answer) -> Any:
 def died(engine: str, error: Exception) -> ClusterError:
     """What is left to say when the cluster itself gave up."""
     return ClusterError(
-        f"{engine} gave up on a part ({type(error).__name__}). Nothing was charged; look at its workers' logs (is dpfda "
-        "installed for their Python?), give them more memory or smaller parts, and run again."
+        f"{engine} gave up on a part ({type(error).__name__}). Nothing was charged; look at its workers' logs (is "
+        "dpfda installed for their Python?), give them more memory or smaller parts, and run again."
     )
 
 
