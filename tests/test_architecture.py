@@ -17,6 +17,7 @@ ROOMS = [
     "grid",
     "basis",
     "tensor",
+    "components",
     "symmetric",
     "stacked",
     "bernstein",
@@ -183,12 +184,18 @@ for room in ("readers", "summaries", "engines", "checkpoints", "release", "ledge
     package.__dict__[room] = module
 from dpfda.plans import ClassPlan, CovariancePlan, DensityPlan, KernelPlan, MeanPlan, RegressionPlan, SmootherPlan
 from dpfda.bounds import L2Ball, L1Ball, Ellipsoid, Box
+from dpfda.components import ComponentGrid
+from dpfda.grid import Grid
 from dpfda.methods import AR, FRL, QR, Bernstein, GaussianProcess, KNorm, Minimax
 for bound in (L2Ball(1.0), L1Ball(1.0), Ellipsoid([1.0, 0.5]), Box([1.0, 0.5])):
     for method in (AR(), FRL(), QR(), KNorm(), Minimax(), Bernstein(5), GaussianProcess(0.01), None):
         for neighbors in ("replace", "add-remove"):
             plan = MeanPlan(n=100, epsilon=1, bound=bound, grid=16, method=method, neighbors=neighbors)
             MeanPlan.from_json(plan.to_json()); repr(plan); plan.explain(); plan.band(0.9); plan.expected_risk
+for method in (AR(), KNorm(), None):
+    plan = MeanPlan(n=100, epsilon=1, bound=L2Ball(1.0), grid=ComponentGrid(2, Grid.uniform(0, 1, 16)), method=method)
+    assert MeanPlan.from_json(plan.to_json()) == plan
+    repr(plan); plan.explain(); plan.band(0.9); plan.expected_risk
 for method in (FRL(), QR(), KNorm(), Minimax(), Bernstein(5), GaussianProcess(0.01), None):
     for neighbors in ("replace", "add-remove"):
         for domain in ([(0, 1)], [(0, 1), (2, 3)]):

@@ -11,6 +11,7 @@ from . import datasets, noise, postprocess, selection
 from .api import compare, covariance, mean, suggest_radius
 from .bounds import Box, Ellipsoid, L1Ball, L2Ball
 from .checkpoints import load as load_summary
+from .components import ComponentGrid
 from .density_api import density
 from .engines import ClusterError
 from .errors import (
@@ -45,6 +46,7 @@ from .plans import (
 from .postprocess import Band
 from .protocol import Summary
 from .release import (
+    ComponentRelease,
     CovarianceRelease,
     DensityRelease,
     FunctionRelease,
@@ -71,6 +73,8 @@ __all__ = [
     "Centred",
     "ClassPlan",
     "ClusterError",
+    "ComponentGrid",
+    "ComponentRelease",
     "Cosine",
     "CovariancePlan",
     "CovarianceRelease",

@@ -56,7 +56,8 @@ def mean(
     `curves` is an array, a pandas, polars or Arrow table, an Arrow stream, an iterator of batches, a scikit-fda
     ``FDataGrid`` or ``FDataIrregular``, an xarray ``DataArray``, a Dask or Spark collection (see `engine`), or paths of
     CSV or Parquet files: one, a list, a glob, a folder, or addresses that fsspec knows. `epsilon` and `bound`
-    have no default: they are decisions. The method is ``Auto()`` unless given: it may read the data several times,
+    have no default: they are decisions. Curves with several components need an ``FDataGrid`` or a
+    :class:`ComponentGrid`. The method is ``Auto()`` unless given: it may read the data several times,
     in batches (``Auto(passes=1)`` reads them once).
 
     `layout` says how curves lie in a table: one row each, or :class:`Long`, or :class:`Lists`. `align` brings curves

@@ -94,13 +94,13 @@ class Bound(Fact, ABC):
             center = frozen_array(self.center)
         except (TypeError, ValueError):
             center = frozen_array([[np.nan]])
-        if center.ndim > 1 or not np.isfinite(center).all():
+        if center.ndim > 2 or not np.isfinite(center).all():
             raise ParameterError(
                 "center must be a finite number or curve",
                 f"shape {center.shape}",
                 "Pass one value, or one per grid point.",
             )
-        object.__setattr__(self, "center", center)
+        object.__setattr__(self, "center", center if center.ndim < 2 else frozen_array(center.ravel()))
 
     def center_on(self, size: int) -> np.ndarray:
         """The centre as a curve on `size` grid points."""

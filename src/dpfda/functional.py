@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from .components import with_components
 from .errors import ParameterError, RecordError
 from .grid import Grid, ProductGrid
 from .intake import Pieces
@@ -64,7 +65,7 @@ def grid_of(data: Any) -> Grid | ProductGrid | None:
     if hasattr(data, "data_matrix") and hasattr(data, "grid_points"):
         spans = getattr(data, "domain_range", None) or [None] * len(data.grid_points)
         axes = [Grid(np.asarray(p, dtype=float), span=span) for p, span in zip(data.grid_points, spans, strict=True)]
-        return axes[0] if len(axes) == 1 else Grid.product(*axes)
+        return with_components(axes[0], data) if len(axes) == 1 else Grid.product(*axes)
     if hasattr(data, "dims") and hasattr(data, "coords"):
         return Grid(_array(data)[1], name=str(_along(data)))
     return None
@@ -94,7 +95,9 @@ def _irregular(data: Any) -> Pieces:
 def _matrix(data: Any) -> np.ndarray:
     matrix = np.asarray(data.data_matrix)
     if matrix.shape[-1] != 1:
-        raise RecordError("Functional data must be curves with one component", cure="Select one component first.")
+        raise RecordError(
+            "Functional data must be curves with one component", cure="Select one, or plan on a dp.ComponentGrid."
+        )
     return matrix[..., 0].reshape(len(matrix), -1)
 
 

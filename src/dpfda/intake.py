@@ -19,6 +19,7 @@ import numpy as np
 from . import codec
 from .basis import Eigenbasis
 from .codec import Fact
+from .components import domain_of
 from .errors import ParameterError, RecordError, shown
 from .grid import Grid, ProductGrid
 
@@ -262,7 +263,7 @@ class Intake:
     def filled(self, rows: np.ndarray) -> np.ndarray:
         """Curves on the grid whose missing stretches are bridged by the same rule; short ones first, by `fill`."""
         if self.fill is not None:
-            rows = fill_gaps(rows, self.grid, self.fill)  # type: ignore[arg-type]
+            rows = fill_gaps(rows, self.grid, self.fill)
         if self.align is None or not (gappy := np.flatnonzero(np.isnan(rows).any(axis=1))).size:
             return rows
         rows = np.array(rows, dtype=float)
@@ -349,12 +350,13 @@ def one_value_a_time(times: np.ndarray, values: np.ndarray) -> tuple[np.ndarray,
     return times[new], np.array(sums)
 
 
-def fill_gaps(curves: np.ndarray, grid: Grid, longest: int) -> np.ndarray:
+def fill_gaps(curves: np.ndarray, grid: Grid | ProductGrid, longest: int) -> np.ndarray:
     """Linear interpolation over runs of at most `longest` missing values; longer runs stay missing.
 
-    A run at either end takes the nearest value of the same curve.
+    A run at either end takes the nearest value of the same curve. Components are filled one by one.
     """
-    curves = np.array(curves, dtype=float)
+    shape, points = np.shape(curves), domain_of(grid).points
+    curves = np.array(curves, dtype=float).reshape(-1, len(points))
     for row in np.flatnonzero(np.isnan(curves).any(axis=1)):
         missing = np.isnan(curves[row])
         if missing.all():
@@ -362,5 +364,5 @@ def fill_gaps(curves: np.ndarray, grid: Grid, longest: int) -> np.ndarray:
         starts = np.flatnonzero(missing & ~np.r_[False, missing[:-1]])
         stops = np.flatnonzero(missing & ~np.r_[missing[1:], False]) + 1
         if (stops - starts).max() <= longest:
-            curves[row, missing] = np.interp(grid.points[missing], grid.points[~missing], curves[row, ~missing])
-    return curves
+            curves[row, missing] = np.interp(points[missing], points[~missing], curves[row, ~missing])
+    return curves.reshape(shape)

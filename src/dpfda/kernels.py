@@ -19,6 +19,7 @@ from scipy.special import gamma, kv
 
 from .basis import NEGLIGIBLE, CosineBasis, Eigenbasis, NystromBasis
 from .codec import Fact, frozen_array
+from .components import ComponentBasis, ComponentGrid, domain_of
 from .errors import ParameterError, shown
 from .grid import Grid, ProductGrid
 
@@ -73,6 +74,9 @@ class Kernel(Fact, ABC):
 
 @lru_cache(maxsize=32)
 def _cached_basis(kernel: Kernel, grid: Grid | ProductGrid, size: int | None) -> Eigenbasis:
+    if isinstance(grid, ComponentGrid):
+        whole = ComponentBasis(grid, _cached_basis(kernel, grid.line, None))
+        return whole if size is None else whole.first(size)
     return kernel._basis(grid, size)
 
 
@@ -349,7 +353,8 @@ class Tabulated(Kernel):
 
 
 def _tabulate(kernel: Kernel, grid: Grid | ProductGrid) -> Tabulated:
-    return Tabulated(grid.points, _checked_matrix(kernel(grid.points, grid.points)), kernel)
+    points = domain_of(grid).points
+    return Tabulated(points, _checked_matrix(kernel(points, points)), kernel)
 
 
 def as_kernel(value: Any) -> Kernel:

@@ -81,6 +81,30 @@ def curves(grid: Grid, values: np.ndarray, band: Band, names: Sequence[str], tit
     return places[0]
 
 
+def together(
+    grid: Grid,
+    values: np.ndarray,
+    band: Band,
+    names: Sequence[str],
+    ax: Any = None,
+    title: str = "",
+    about: str = "noise band",
+) -> Any:
+    """Released components of one curve on the same axes, each with its part of one simultaneous band."""
+    ax = _axes(ax)
+    for i, name in enumerate(names):
+        colour, line = COLOURS[i % len(COLOURS)], LINES[i // len(COLOURS) % len(LINES)]
+        ax.fill_between(band.t, band.lower[i], band.upper[i], color=colour, alpha=0.22, linewidth=0)
+        ax.plot(band.t, values[i], color=colour, linestyle=line, linewidth=2, label=name)
+    ax.fill_between([], [], color="#555555", alpha=0.22, linewidth=0, label=f"{band.level:.0%} simultaneous {about}")
+    ax.set_xlabel(grid.label)
+    ax.set_xlim(*grid.span)
+    ax.set_title(title, loc="left", fontsize=11)
+    ax.spines[["top", "right"]].set_visible(False)
+    ax.legend(frameon=False, fontsize=9, loc="best", ncols=1 + len(names) // 10)
+    return ax
+
+
 def surface(
     grid: ProductGrid,
     values: np.ndarray,
@@ -168,9 +192,9 @@ def panels(parts: Sequence[Any], title: str = "", names: Sequence[str] | None = 
     return places[0]
 
 
-def overlay(grid: Grid, curves: Mapping[str, np.ndarray], ax: Any = None, title: str = "") -> Any:
-    """Several curves on one grid, each with its name."""
-    ax = _axes(ax)
+def overlay(grid: Grid | ProductGrid, curves: Mapping[str, np.ndarray], ax: Any = None, title: str = "") -> Any:
+    """Several curves on one grid (or on its line, where they are components), each with its name."""
+    ax, grid = _axes(ax), grid.axes[-1]
     for i, (name, values) in enumerate(curves.items()):
         colour, line = COLOURS[i % len(COLOURS)], LINES[i // len(COLOURS) % len(LINES)]
         ax.plot(grid.points, values, color=colour, linestyle=line, linewidth=1.8, label=name, alpha=0.9)

@@ -15,6 +15,7 @@ import numpy as np
 
 from . import readers
 from .blocks import Block, Order, Raw, Span, in_order, located, records, together
+from .components import as_rows
 from .errors import RecordError
 from .intake import Unit
 from .labels import Coder
@@ -61,7 +62,7 @@ class Task:
         curves = first.record_grid is not None
         watch = Watch() if curves else Watch("Keep one record of each to protect whoever has them.")
         return Source(
-            records, lenient=first.invalid == "center", width=first.width, points=points,
+            as_rows(records, first.record_grid), lenient=first.invalid == "center", width=first.width, points=points,
             by=by, coder=Coder(self.groups) if self.grouped else None,
             unit=unit.name if named and unit else None, order=unit.order if unit else None, watch=watch, **reading,
         )  # fmt: skip

@@ -55,6 +55,8 @@ class Vocabulary:
     size: float
     size_name: str
     piece: str = ""  # what a record is made of, where a record is all that one person or household has
+    #: What is added to the records where they are first named.
+    more: str = ""
 
 
 def guarantee(plan: Any) -> str:
@@ -185,7 +187,7 @@ def explain(plan: Any) -> str:
     return "\n\n".join(
         [
             f"Plan {plan.digest[:12]}: the {plan.vocabulary.target} of {'about ' if plan.problem.adds else ''}"
-            f"{plan.n:,} {plan.vocabulary.record}s.",
+            f"{plan.n:,} {plan.vocabulary.record}s{plan.vocabulary.more}.",
             protection(plan),
             plan.vocabulary.assumption,
             plan.accuracy_words,

@@ -9,6 +9,7 @@ import numpy as np
 
 from .. import words
 from ..bounds import Bound
+from ..components import ComponentGrid
 from ..errors import ParameterError, shown
 from ..grid import Grid, ProductGrid
 from ..intake import Intake, as_align, as_unit
@@ -44,8 +45,11 @@ def settle_records(plan: Any, bound: Any, alone: str) -> None:
     one_of("standardize", plan.standardize, (False, True))
     if plan.fill is not None:
         put("fill", whole("fill", plan.fill, 1, "It is the longest gap, in points, that may be interpolated."))
-        if isinstance(plan.grid, ProductGrid):
+        if isinstance(plan.grid, ProductGrid) and not isinstance(plan.grid, ComponentGrid):
             raise ParameterError("gaps are filled along curves", "a surface", "Fill surfaces beforehand.")
+    center = plan.bound.center
+    if isinstance(plan.grid, ComponentGrid) and center is not None and center.size == plan.grid.count:
+        put("bound", replace(plan.bound, center=np.repeat(center, plan.grid.line.size)))  # one level per component
     plan.bound.center_on(plan.grid.size)
 
 
@@ -88,12 +92,24 @@ def as_grid(grid: Any) -> Grid | ProductGrid:
 def only_curves(grid: Grid | ProductGrid, what: str) -> None:
     """Refuse surfaces where records must be curves."""
     if isinstance(grid, ProductGrid):
-        raise ParameterError(f"{what} is for curves", "a grid of surfaces", "Use one axis.")
+        found = grid.words if isinstance(grid, ComponentGrid) else "a grid of surfaces"
+        raise ParameterError(f"{what} is for curves", found, "Use one axis.")
+
+
+def record_noun(grid: Grid | ProductGrid) -> str:
+    """What a record on this grid is called."""
+    return "surface" if isinstance(grid, ProductGrid) and not isinstance(grid, ComponentGrid) else "curve"
+
+
+def with_words(grid: Grid | ProductGrid) -> str:
+    """What is said of records with several components after they are named."""
+    return f" with {grid.words}" if isinstance(grid, ComponentGrid) else ""
 
 
 def curve_words(plan: Any, noun: str) -> tuple[tuple[tuple[str, str], ...], str]:
     """Rows of the table and the paragraph about how each record is treated."""
     bound = words.describe_bound(plan.bound, plan.grid.volume)
+    bound += ", over all components together" if isinstance(plan.grid, ComponentGrid) else ""
     rows, more = curve_facts(plan, noun)
     text = (
         f"Each {noun} is clipped to a public bound before it is used ({bound}). The guarantee "
@@ -104,10 +120,16 @@ def curve_words(plan: Any, noun: str) -> tuple[tuple[tuple[str, str], ...], str]
 
 def curve_facts(plan: Any, noun: str) -> tuple[tuple[tuple[str, str], ...], str]:
     """Rows and sentences about what happens to each record before it is used, if anything does."""
-    rows, text = [], ""
+    rows, text, mean = [], "", "own mean"
+    if isinstance(plan.grid, ComponentGrid):
+        rows.append(("records", f"curves{with_words(plan.grid)}, one record each"))
+        text += (
+            f" Records are curves{with_words(plan.grid)}: one norm, and one guarantee, for all components of a curve."
+        )
+        mean = "own mean of each component"
     if plan.standardize:
-        rows.append(("standardize", f"each {noun}: own mean removed, own norm divided out"))
-        text += f" Before that, each {noun} has its own mean removed and is divided by its own norm."
+        rows.append(("standardize", f"each {noun}: {mean} removed, own norm divided out"))
+        text += f" Before that, each {noun} has its {mean} removed and is divided by its own norm."
     align, unit = getattr(plan, "align", None), getattr(plan, "unit", None)
     if align is not None:
         rows.append(("align", align.words))

@@ -8,10 +8,13 @@ from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import ArrayLike
 
+from .. import release as exits
 from .. import words
 from ..bounds import Bound
 from ..codec import LATER
+from ..components import ComponentGrid
 from ..grid import Grid, ProductGrid
 from ..intake import Align, Unit
 from ..kernels import Kernel
@@ -20,8 +23,9 @@ from ..methods.base import one_of
 from ..methods.outlook import shape_of
 from ..noise import Ball
 from ..plan import Plan
+from ..postprocess import Band
 from ..problems.mean import MeanProblem
-from .curves import curve_words, intake_of, settle_curves, settle_intake
+from .curves import curve_words, intake_of, record_noun, settle_curves, settle_intake, with_words
 from .rounds import Rounds
 from .selected import Selected
 
@@ -122,21 +126,38 @@ class MeanPlan(Plan):
             return self.course.variability(release.drawn)
         # Nothing was spent on it: as much as the bound allows, whatever the (noisy) mean takes of that.
         shape = shape_of(self.basis.eigenvalues[: release.stage.problem.basis.size], 1.0)
-        return shape * (self.bound.outer**2 / self.n), np.ones(self.grid.size)
+        alone = self.grid.count if isinstance(self.grid, ComponentGrid) else 1  # one component may take all of it
+        return shape * (self.bound.outer**2 / self.n) * alone, np.ones(self.grid.size)
 
     def polished(self, release: Any) -> Any:
         ball = all(isinstance(part.law, Ball) for part in release.stage.parts if part.where.max() < self.basis.size)
         return release.shrink("james-stein") if self.postprocess and ball else release
 
     @property
+    def released(self) -> Any:
+        return exits.ComponentRelease if isinstance(self.grid, ComponentGrid) else exits.Release
+
+    def pointwise_sd(self, t: ArrayLike | None = None) -> np.ndarray:
+        """Standard deviation of the noise at points `t` (default: the grid); where there are components, a row each."""
+        if not isinstance(self.grid, ComponentGrid) or (t is not None and np.ndim(t) == 2):
+            return super().pointwise_sd(t)
+        return self.grid.apart(super().pointwise_sd(self.grid.rows(t)))
+
+    def band(self, level: float = 0.95) -> Band:
+        band = super().band(level)
+        if not isinstance(self.grid, ComponentGrid):
+            return band
+        return Band(self.grid.line.points, self.grid.apart(band.lower), self.grid.apart(band.upper), level)
+
+    @property
     def vocabulary(self) -> words.Vocabulary:
-        noun = "surface" if isinstance(self.grid, ProductGrid) else "curve"
+        noun, more = record_noun(self.grid), with_words(self.grid)
         rows, text = curve_words(self, noun)
         if self.course:
             rows, text = (*rows, ("passes", str(self.course.passes))), f"{text}\n\n{self.course.words()}"
         return words.Vocabulary(
-            noun=noun,
-            release=f"mean {noun}",
+            noun=f"{noun}{more}",
+            release=f"mean {noun}{more}",
             record=noun if self.unit is None else self.unit.name,
             piece="" if self.unit is None else noun,
             target="mean",
@@ -145,4 +166,5 @@ class MeanPlan(Plan):
             rows=rows,
             size=self.bound.outer,
             size_name="the bound's radius",
+            more=more,
         )

@@ -22,7 +22,7 @@ from ..plan import Plan
 from ..problems.mean import MeanProblem
 from ..problems.norms import NormProblem
 from ..protocol import Stage
-from .curves import curve_facts, intake_of, settle_intake, settle_records
+from .curves import curve_facts, intake_of, settle_intake, settle_records, with_words
 
 #: Radii on offer: from largest to smallest by a fourth of an octave each.
 PER_OCTAVE = 4
@@ -209,4 +209,5 @@ class RadiusPlan(Plan):
             rows=(("grid", repr(self.grid)), *rows),
             size=1.0,
             size_name="the curves",
+            more=with_words(self.grid),
         )

@@ -17,6 +17,7 @@ import numpy as np
 from scipy.ndimage import maximum_filter
 
 from ..bounds import Ellipsoid
+from ..components import ComponentGrid
 from ..methods import Staged
 from ..methods.blocks import octaves
 from ..methods.outlook import OF_SPREAD, STRAYS, WIDER, Outlook, best_axes, shape_of
@@ -213,9 +214,11 @@ class Rounds:
     def cuts(self) -> tuple[int, ...]:
         """Into how many pieces each axis is cut to see where curves vary: as many as noise lets us tell apart."""
         strength = self.home.n * float(self.epsilon * self.method.confidence)
-        axes = self.home.grid.axes
-        most = np.clip(strength / FOR_A_PIECE, FEWEST_PIECES, MOST_PIECES) ** (1 / len(axes))
-        return tuple(min(max(1, int(most)), axis.size) for axis in axes)
+        grid, pieces = self.home.grid, float(np.clip(strength / FOR_A_PIECE, FEWEST_PIECES, MOST_PIECES))
+        if isinstance(grid, ComponentGrid):  # which may vary by different amounts
+            return grid.count, min(max(1, int(pieces / grid.count)), grid.line.size)
+        most = pieces ** (1 / len(grid.axes))
+        return tuple(min(max(1, int(most)), axis.size) for axis in grid.axes)
 
     # -- after all draws --------------------------------------------------------------------------
 
@@ -231,10 +234,11 @@ class Rounds:
         sampling = np.repeat(sizes / self.sizes, self.sizes) * axes**2 / self.home.n
         evenly = problem.basis.functions**2 @ sampling * self.home.grid.weights
         expected = np.bincount(problem.pieces, evenly, problem.windows)
-        gain = _gain(drawn[-1][blocks:], stage.variance[blocks:], expected / expected.sum())
-        widest = maximum_filter(
-            gain.reshape(problem.cuts), 3, mode="nearest"
-        )  # nothing is known of edges inside pieces
+        grid = self.home.grid
+        near, alone = ((1, 3), grid.count) if isinstance(grid, ComponentGrid) else (3, 1)
+        gain = _gain(drawn[-1][blocks:], stage.variance[blocks:], expected / expected.sum(), alone)
+        # Nothing is known of edges inside pieces.
+        widest = maximum_filter(gain.reshape(problem.cuts), near, mode="nearest")
         return sampling, widest.ravel()[problem.pieces]
 
     def words(self) -> str:
@@ -307,10 +311,13 @@ class Rounds:
         return float(np.exp(np.log(self.outlook.risks(self.method)[:, 0] - sampling).mean()))
 
 
-def _gain(found: np.ndarray, noise: np.ndarray, expected: np.ndarray) -> np.ndarray:
-    """How much more curves vary on each piece than expected; differences that noise explains are shrunk away."""
+def _gain(found: np.ndarray, noise: np.ndarray, expected: np.ndarray, alone: int = 1) -> np.ndarray:
+    """How much more curves vary on each piece than expected; differences that noise explains are shrunk away.
+
+    As far as noise hides them, any one of `alone` components may vary for all.
+    """
     total = max(float(found.sum()), float(np.sqrt(noise.sum())))
     excess = np.maximum(found, 0.0) / (total * expected) - 1
     by_noise = float((noise / (total * expected) ** 2).sum())
     kept = max(0.0, 1 - by_noise / max(float((excess**2).sum()), 1e-300))
-    return np.sqrt(np.maximum(1 + kept * excess, 0.05))
+    return np.sqrt(np.maximum(1 + kept * excess + (1 - kept) * (alone - 1), 0.05))

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..components import domain_of
 from ..grid import Grid, ProductGrid
 
 #: A curve whose residual is at most this share of its norm is constant; it becomes zero.
@@ -16,7 +17,8 @@ CONSTANT = 1e-12
 
 
 def standardize(curves: np.ndarray, grid: Grid | ProductGrid) -> np.ndarray:
-    """Each curve minus its own mean, divided by its own norm, in the grid's inner product."""
+    """Each curve minus its own mean (of each component), divided by its own norm, in the grid's inner product."""
+    domain = domain_of(grid)
     columns = np.array(curves, dtype=float).T.copy()  # one row per grid point: elementwise over records
     largest = np.maximum.reduce(np.abs(columns), axis=0)
     with np.errstate(divide="ignore", invalid="ignore", over="ignore", under="ignore"):
@@ -24,7 +26,8 @@ def standardize(curves: np.ndarray, grid: Grid | ProductGrid) -> np.ndarray:
         exponent = np.where(np.isfinite(largest) & (largest > 0), -np.frexp(largest)[1], 0)
         columns = np.ldexp(columns, exponent)
         size = np.sqrt(_ordered_sum(columns * columns, grid.weights))
-        columns -= _ordered_sum(columns, grid.weights) / _ordered_sum(np.ones((grid.size, 1)), grid.weights)
+        for part in np.split(columns, grid.size // domain.size):
+            part -= _ordered_sum(part, domain.weights) / _ordered_sum(np.ones((domain.size, 1)), domain.weights)
         residual = np.sqrt(_ordered_sum(columns * columns, grid.weights))
         columns = np.where(residual <= CONSTANT * size, 0.0 * columns, columns / residual)
     return np.ascontiguousarray(columns.T)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..components import ComponentGrid
 from ..errors import ParameterError
 from .density import DensityProblem
 from .lattice_density import LatticeDensity
@@ -13,6 +14,12 @@ from .mean import MeanProblem
 
 def on_lattice(problem: Any, lattice: int, order: int) -> Any:
     """The same target at lattice points, joined by Bernstein polynomials."""
+    if isinstance(problem.grid, ComponentGrid):
+        raise ParameterError(
+            "Bernstein polynomials are for curves and surfaces with one component",
+            problem.grid.words,
+            "Choose another method.",
+        )
     if isinstance(problem, MeanProblem):
         return LatticeMean.of(problem, lattice, order)
     if isinstance(problem, DensityProblem):

@@ -220,7 +220,7 @@ class MeanProblem:
     def _prepare(self, batch: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         curves = np.asarray(batch, dtype=float)
         if self.fill is not None:
-            curves = fill_gaps(curves, self.grid, self.fill)  # type: ignore[arg-type]
+            curves = fill_gaps(curves, self.grid, self.fill)
         invalid = ~np.isfinite(curves).all(axis=1)
         if invalid.any():
             if self.invalid == "raise":

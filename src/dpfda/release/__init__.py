@@ -1,6 +1,7 @@
 """The one exit: check, charge, draw, seal; and what comes out of it."""
 
 from .base import Release
+from .components import ComponentRelease
 from .covariance import CovarianceRelease
 from .density import DensityRelease
 from .exit import check_budget, execute, execute_all, open_ledger
@@ -11,6 +12,7 @@ from .regression import RegressionRelease
 from .saved import load
 
 __all__ = [
+    "ComponentRelease",
     "CovarianceRelease",
     "DensityRelease",
     "Difference",

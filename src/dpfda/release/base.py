@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .. import codec, plots, words
+from ..components import domain_of
 from ..errors import ParameterError
 from ..files import write_whole
 from ..grid import interpolated, like
@@ -48,6 +49,11 @@ class Release:
     def dimension(self) -> int:
         return len(self.grid.axes)
 
+    @property
+    def lines(self) -> dict[str, np.ndarray]:
+        """The curves that a picture shows, by what tells them apart: one, without a name."""
+        return {"": self.values}
+
     def __call__(self, t: ArrayLike) -> np.ndarray:
         """The value (or derivative) at any points of the domain; a number at a single point."""
         values = self.plan.basis.evaluate(t, self.order) @ self.coefficients + self._offset(t)
@@ -61,7 +67,7 @@ class Release:
     def values(self) -> np.ndarray:
         """The curve at the grid points; a surface in the grid's shape."""
         if self.order:
-            return self(self.grid.points)
+            return self(self.grid.points).reshape(self.grid.shape)
         return (self.plan.basis.synthesize(self.coefficients) + self.plan.problem.offset).reshape(self.grid.shape)
 
     def derivative(self) -> Self:
@@ -169,7 +175,7 @@ class Release:
         return f"{'derivative of the ' if self.order else ''}{self.query} {noun}".replace(f"{noun} {noun}", noun)
 
     def __repr__(self) -> str:
-        where = " x ".join(f"[{axis.span[0]:g}, {axis.span[1]:g}]" for axis in self.grid.axes)
+        where = " x ".join(f"[{axis.span[0]:g}, {axis.span[1]:g}]" for axis in domain_of(self.grid).axes)
         delta = f", delta {float(self.plan.delta):g}" if self.plan.delta else ""
         return (
             f"{type(self).__name__}({self.title} on {where}, epsilon {float(self.plan.epsilon):g}{delta}, "
@@ -220,7 +226,7 @@ class Release:
         columns = self._columns(level)
         lines = [",".join(plain_cell(name) for name in columns)]
         rows = zip(*(column.tolist() for column in columns.values()), strict=True)
-        text = "\n".join(lines + [",".join(map(repr, row)) for row in rows]) + "\n"
+        text = "\n".join(lines + [",".join(map(_cell, row)) for row in rows]) + "\n"
         if path is not None:
             write_whole(path, text)
         return text
@@ -242,6 +248,10 @@ class Release:
             argument_names=[axis.name for axis in self.grid.axes],
             sample_names=[self.query],
         )
+
+
+def _cell(value: Any) -> str:
+    return plain_cell(value) if isinstance(value, str) else repr(value)
 
 
 def plain_cell(text: str) -> str:

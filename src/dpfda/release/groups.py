@@ -16,6 +16,7 @@ from ..errors import ParameterError, shown
 from ..files import write_whole
 from ..postprocess import Band, band_of
 from .base import VERSION, Release, plain_cell
+from .components import ComponentRelease
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -73,10 +74,10 @@ class GroupRelease(Mapping[str, Any]):
         title = f"{parts[0].title.capitalize()} by {self.plan.member}, {words.guarantee(self.plan)}"
         sizes = self.plan.member == "group"  # classes have no size of their own here: all functions see all records
         if parts[0].dimension == 1:
-            curves = {
-                f"{name} (n = {part.plan.n:,})" if sizes and not part.plan.problem.adds else name: part.values
-                for name, part in self.releases.items()
-            }
+            curves: dict[str, np.ndarray] = {}
+            for name, part in self.releases.items():
+                label = f"{name} (n = {part.plan.n:,})" if sizes and not part.plan.problem.adds else name
+                curves |= {f"{label} {line}".rstrip(): values for line, values in part.lines.items()}
             ax = plots.overlay(parts[0].grid, curves, ax, title)
             ax.set_ylabel(parts[0].query)
             return ax
@@ -152,9 +153,13 @@ class Difference:
         if self.left.dimension > 1:
             return plots.surface(self.grid, self.values, ax=ax, title=title, signed=True)
         about = "noise band (of the numbers as drawn)" if self.left.steps else "noise band"
-        ax = plots.curve(
-            self.grid, self.values, self.band(level), ax=ax, title=title, label="private difference", about=about
-        )
+        band: Band = self.band(level)
+        if isinstance(self.left, ComponentRelease):
+            line = self.grid.line
+            apart = Band(line.points, band.lower, band.upper, level)
+            ax = plots.together(line, self.values, apart, self.left.names, ax=ax, title=title, about=about)
+        else:
+            ax = plots.curve(self.grid, self.values, band, ax=ax, title=title, label="private difference", about=about)
         ax.axhline(0.0, color="#888888", linewidth=0.8)
         ax.set_ylabel(f"difference of {self.left.query}")
         return ax
