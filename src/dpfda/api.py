@@ -257,7 +257,7 @@ def _source(curves: Any, reading: dict[str, Any]) -> readers.Source | None:
     if readers.cluster_of(curves) is not None:
         return None
     options = {name: reading[name] for name in ("columns", "header", "layout")}
-    return readers.Source(curves, **options)
+    return readers.Source(curves, **options, watch=readers.Watch(repeated=""))
 
 
 def check_guess(n: Any, neighbors: str) -> None:

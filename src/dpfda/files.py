@@ -83,13 +83,7 @@ class Reserved:
 @contextmanager
 def reserved(paths: Sequence[Name | None], besides: Sequence[Name | None] = ()) -> Iterator[dict[Path, Reserved]]:
     """Places for several outputs, all different and none of the files `besides` that are in use."""
-    wanted = [Path(path) for path in paths if path is not None]
-    used = {_identity(Path(path)) for path in besides if path is not None}
-    used |= {f"{path}{ending}" for path in used for ending in ("-journal", "-wal", "-shm")}
-    for path in wanted:
-        if _identity(path) in used:
-            raise FileError(f"The output {path.name!r} is used twice, or is an input or a ledger. Choose another name.")
-        used.add(_identity(path))
+    wanted = check_apart(paths, besides)
     places: dict[Path, Reserved] = {}
     try:
         for path in wanted:
@@ -98,6 +92,18 @@ def reserved(paths: Sequence[Name | None], besides: Sequence[Name | None] = ()) 
     finally:
         for place in places.values():
             place.drop()
+
+
+def check_apart(paths: Sequence[Name | None], besides: Sequence[Name | None]) -> list[Path]:
+    """The paths, all different and none of those in use."""
+    wanted = [Path(path) for path in paths if path is not None]
+    used = {_identity(Path(path)) for path in besides if path is not None}
+    used |= {f"{path}{ending}" for path in used for ending in ("-journal", "-wal", "-shm")}
+    for path in wanted:
+        if _identity(path) in used:
+            raise FileError(f"The output {path.name!r} is used twice, or is an input or a ledger. Choose another name.")
+        used.add(_identity(path))
+    return wanted
 
 
 def _take_room(handle: int) -> None:

@@ -77,6 +77,11 @@ class Task:
         """Whether rows are observations, not curves."""
         return isinstance(as_layout(source.layout), Long)
 
+    def key(self, name: str) -> str:
+        """The key of a group's summaries; nothing for a group that there is not."""
+        problem = self.problem if self.problems is None else self.problems.get(name)
+        return problem.key if problem is not None and (name == ALL) != self.grouped else ""
+
     def keyed_in(self, source: Source) -> bool:
         """Whether some rows belong together: curves of a unit, observations of a curve."""
         return self.keyed or self.long(source)
@@ -106,8 +111,7 @@ class Task:
         for block in blocks:
             if block.values.shape[1] != self.problem.width:
                 raise RecordError(
-                    f"A {self.problem.record} has {block.values.shape[1]} values and the plan expects "
-                    f"{self.problem.width}",
+                    f"A record has {block.values.shape[1]} values and the plan expects {self.problem.width}",
                     cure="Choose the value columns with columns=..., or build the plan on the data's grid or domain.",
                 )
             for name, part, problem in self._by_group(source, block):

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from .. import __version__
-from . import covariances, demo, densities, ledgers, models, planning, releasing
+from . import covariances, demo, densities, ledgers, models, parts, planning, releasing
 from .console import out
 
 app = typer.Typer(
@@ -29,6 +29,8 @@ app.command("covariance")(covariances.covariance_command)
 app.command("regress")(models.regress_command)
 app.command("fit")(models.fit_command)
 app.command("predict")(models.predict_command)
+app.command("summarize")(parts.summarize_command)
+app.command("release")(parts.release_command)
 app.command("show")(releasing.show_command)
 app.command("demo")(demo.demo_command)
 app.add_typer(ledger_app, name="ledger")

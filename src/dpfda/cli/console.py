@@ -10,6 +10,8 @@ import functools
 import logging
 import re
 import sys
+import time
+import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -25,7 +27,7 @@ out, err = Console(**plain_text), Console(stderr=True, **plain_text)
 #: Words that errors spell as keywords of Python and the command spells as options.
 OPTIONS = re.compile(
     r"\b(epsilon|columns|fill|invalid|n|study|measure|grid|standardize|outside|domain|cells|edges|by|groups"
-    r"|classes|bound|passes|split|kernel|psi|components)="
+    r"|classes|bound|passes|split|kernel|psi|components|unit|align|layout|engine|site)="
 )
 
 #: Lists that errors spell as in Python and the command joins by commas.
@@ -38,14 +40,11 @@ def guarded(command: Callable[..., None]) -> Callable[..., None]:
     @functools.wraps(command)
     def run(*args: Any, **options: Any) -> None:
         try:
-            command(*args, **options)
+            with warnings.catch_warnings():
+                warnings.showwarning = _warn  # type: ignore[assignment]
+                command(*args, **options)
         except DpfdaError as error:
-            message = (
-                str(error).replace("header=True", "--header or --no-header").replace("header=False", "--no-header")
-            )
-            message = re.sub(r"(--\w+) ([ .])", r"\1\2", OPTIONS.sub(r"--\1 ", message))
-            message = LISTS.sub(lambda found: found[1] + found[2].replace("'", "").replace(", ", ","), message)
-            err.print(f"Error: {message}", style="bold red")
+            err.print(f"Error: {_spelt(str(error))}", style="bold red")
             raise typer.Exit(3 if isinstance(error, LedgerError) else 1) from None
         except KeyboardInterrupt:
             err.print("Interrupted. 'dpfda ledger history' tells whether a release was charged.", style="bold red")
@@ -64,14 +63,42 @@ def guarded(command: Callable[..., None]) -> Callable[..., None]:
     return run
 
 
+def _spelt(message: str) -> str:
+    """A message about keywords of Python, about options of the command."""
+    message = message.replace("header=True", "--header or --no-header").replace("header=False", "--no-header")
+    message = re.sub(r"(--\w+) ([ .])", r"\1\2", OPTIONS.sub(r"--\1 ", message))
+    return LISTS.sub(lambda found: found[1] + found[2].replace("'", "").replace(", ", ","), message)
+
+
+def _warn(message: Warning | str, *place: Any, **more: Any) -> None:
+    err.print(f"Warning: {_spelt(str(message))}", style="bold yellow")
+
+
+class Bar:
+    """Rows and files read so far, how fast, and how long it will take."""
+
+    def __init__(self, bar: Progress):
+        self.bar, self.task = bar, bar.add_task("reading", total=None, files="", rate="")
+        self.began = time.monotonic()
+
+    def __call__(self, done: int, total: int | None) -> None:
+        rate = done / max(time.monotonic() - self.began, 1e-9)
+        self.bar.update(self.task, completed=done, total=total, rate=f"{rate:,.0f} rows/s")
+
+    def file(self, done: int, total: int) -> None:
+        """After each of several files."""
+        if total > 1:
+            self.bar.update(self.task, files=f"{done}/{total} files")
+
+
 @contextmanager
-def progress_bar(silent: bool) -> Iterator[Callable[[int, int | None], None] | None]:
-    """Rows read so far, on standard error, when a person is watching."""
+def progress_bar(silent: bool) -> Iterator[Bar | None]:
+    """Rows and files read so far, on standard error, when a person is watching."""
     if silent or not sys.stderr.isatty():
         yield None
         return
     with Progress(
-        TextColumn("reading"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn(), console=err, transient=True
-    ) as bar:
-        task = bar.add_task("reading", total=None)
-        yield lambda done, total: bar.update(task, completed=done, total=total)
+        TextColumn("reading {task.fields[files]}"), BarColumn(), MofNCompleteColumn(),
+        TextColumn("{task.fields[rate]}"), TimeRemainingColumn(), console=err, transient=True,
+    ) as bar:  # fmt: skip
+        yield Bar(bar)

@@ -12,6 +12,7 @@ from ..errors import FileError
 from ..ledger import Ledger
 from ..plans import CovariancePlan
 from . import options as opt
+from . import sources as src
 from .console import guarded, out, progress_bar
 from .releasing import check_options, shown_release, split
 
@@ -23,7 +24,7 @@ SHOWN = 3
 @guarded
 def covariance_command(
     context: typer.Context,
-    curves: Annotated[Path, typer.Argument(help="CSV or Parquet file, one row a curve.")],
+    curves: src.Files,
     epsilon: opt.Epsilon = None,
     radius: opt.Radius = None,
     center: opt.Center = None,
@@ -36,10 +37,17 @@ def covariance_command(
     standardize: opt.Standardize = False,
     fill: opt.Fill = None,
     raw: Annotated[bool, typer.Option("--raw", help="No shrinkage and no projection onto covariances.")] = False,
+    unit: src.UnitName = None,
+    most: src.Most = None,
+    order: src.OrderName = None,
+    align: src.AlignText = None,
     n: opt.N = None,
     plan: opt.PlanFile = None,
     columns: opt.ValueColumns = None,
     header: opt.Header = None,
+    layout: src.Layout = None,
+    engine: src.Engine = None,
+    scheduler: src.Scheduler = None,
     ledger: opt.Book = None,
     study: opt.Study = None,
     output: opt.Out = None,
@@ -64,17 +72,24 @@ def covariance_command(
             "A release needs a place to go. Pass --out, --csv, --plot, --components, --statement or --json."
         )
     book = Ledger(ledger, study) if ledger else None
-    reading: dict[str, Any] = {"columns": split(columns), "header": header}
-    with outputs.reserved(curves, ledger, plan) as write, progress_bar(quiet or as_json) as progress:
+    data, lies = src.data_of(curves), src.parse_layout(layout)
+    with (
+        outputs.reserved(*src.local(curves), ledger, plan) as write,
+        src.cluster(engine, scheduler),
+        progress_bar(quiet or as_json) as progress,
+    ):
+        reading: dict[str, Any] = {"columns": split(columns), "header": header, "layout": lies, "engine": engine}
+        reading["progress"] = progress
         release: Any
         if plan is not None:
-            release = opt.read_plan(plan, CovariancePlan).release(curves, book, progress=progress, **reading)
+            release = opt.released(plan, CovariancePlan, data, book, None, reading)
         else:
             options = opt.plan_options(
                 epsilon, radius, "l2", center, grid, axis, kernel, method,
                 neighbors=neighbors, invalid=invalid, standardize=standardize, fill=fill, postprocess=not raw,
+                **src.rules(unit, most, order, align),
             )  # fmt: skip
-            release = api.covariance(curves, n=n, ledger=book, progress=progress, **reading, **options)
+            release = api.covariance(data, n=n, ledger=book, **reading, **options)
         written = write(release)
     if as_json:
         count = min(SHOWN, release.rank)

@@ -15,6 +15,7 @@ from ..labels import Coder, as_groups
 from ..ledger import Ledger
 from ..plans import DensityPlan
 from . import options as opt
+from . import sources as src
 from .console import guarded, out, progress_bar
 from .releasing import check_options, shown, split
 
@@ -28,7 +29,10 @@ SETTLED = (
 @guarded
 def density_command(
     context: typer.Context,
-    points: Annotated[Path, typer.Argument(help="CSV or Parquet file, one row a point (or a bin, with --counts).")],
+    points: Annotated[
+        list[str],
+        typer.Argument(help="CSV or Parquet files, one row a point (or one file, a row a bin, with --counts)."),
+    ],
     epsilon: opt.Epsilon = None,
     domain: opt.Domain = None,
     cells: opt.Cells = None,
@@ -75,10 +79,10 @@ def density_command(
         raise ParameterError("--surface is for two dimensions", "another number", "Use --plot.")
     if surface is not None and by is not None:
         raise ParameterError("--surface shows one density", "--by", "Use --plot.")
-    with outputs.reserved(points, ledger, plan) as write, progress_bar(quiet or as_json) as progress:
+    with outputs.reserved(*src.local(points), ledger, plan) as write, progress_bar(quiet or as_json) as progress:
         if saved is not None:
             table = None if counts is None else _table(points, counts, None, None, header)
-            summary = points if table is None else saved.summarize_counts(table)
+            summary = src.data_of(points) if table is None else saved.summarize_counts(table)
             reading: dict[str, Any] = {} if table is not None else {"columns": split(columns), "header": header}
             release: Any = saved.release(summary, book, progress=progress, **reading)
         else:
@@ -91,7 +95,13 @@ def density_command(
                 table = _table(points, counts, by, named, header)
                 data: dict[str, Any] = {"counts": table, "groups": named}
             else:
-                data = {"points": points, "by": by, "groups": named, "columns": split(columns), "header": header}
+                data = {
+                    "points": src.data_of(points),
+                    "by": by,
+                    "groups": named,
+                    "columns": split(columns),
+                    "header": header,
+                }
             release = density(**data, n=n, ledger=book, progress=progress, **facts)
         written = write(release)
     if as_json:
@@ -101,8 +111,11 @@ def density_command(
         out.print(f"Written: {', '.join(written)}")
 
 
-def _table(path: Path, counts: str, by: str | None, groups: list[str] | None, header: bool | None) -> Any:
+def _table(paths: list[str], counts: str, by: str | None, groups: list[str] | None, header: bool | None) -> Any:
     """The column of counts, one row a bin; with labels, one such column per group."""
+    if len(paths) > 1:
+        raise ParameterError("a table of counts is one file", f"{len(paths)} files", "Join them.")
+    path = paths[0]
     if by is None:
         source = readers.Source(path, [counts], header)
         rows = np.concatenate([np.empty((0, 1)), *source.batches()])[:, 0]

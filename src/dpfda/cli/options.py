@@ -11,10 +11,10 @@ from typing import Annotated, Any, TypeVar
 import numpy as np
 import typer
 
-from .. import files, plots
+from .. import codec, files, plots
 from ..errors import FileError, ParameterError
-from ..plan import Plan
-from ..plans import DensityPlan, MeanPlan
+from ..plan import VERSION, Plan
+from ..plans import DensityPlan, GroupPlan, MeanPlan
 from . import parsing
 
 AnyPlan = TypeVar("AnyPlan", bound=Plan)
@@ -82,7 +82,7 @@ Quiet = Annotated[bool, typer.Option("--quiet", help="No progress bar and no sum
 #: What a plan file settles, by the names of the options.
 PLAN_OPTIONS = (
     "epsilon", "radius", "norm", "center", "grid", "axis", "kernel", "method", "neighbors", "invalid", "standardize",
-    "fill", "n",
+    "fill", "n", "unit", "most", "order", "align", "groups",
 )  # fmt: skip
 
 
@@ -160,6 +160,18 @@ def read_text(path: Path) -> str:
 
 def read_plan(path: Path, kind: type[AnyPlan]) -> AnyPlan:
     return kind.from_json(read_text(path))
+
+
+def released(path: Path, kind: type[Plan], data: Any, book: Any, by: str | None, reading: dict[str, Any]) -> Any:
+    """A release by a plan file: of one plan, or of one plan per group."""
+    plan = codec.revive(codec.unseal(read_text(path), "plan", VERSION).get("plan"))
+    if isinstance(plan, GroupPlan) and all(isinstance(part, kind) for part in plan.plans):
+        return plan.release(data, book, by=by, **reading)
+    if not isinstance(plan, kind):
+        raise FileError(f"The file holds no {kind.__name__}.")
+    if by is not None:
+        raise ParameterError("this plan has no groups", "--by", "Drop it, or use a plan of groups.")
+    return plan.release(data, book, **reading)
 
 
 def figures(plan: Plan) -> dict[str, Any]:

@@ -68,14 +68,18 @@ def parse_method(text: str) -> Method:
     name = name.lower()
     if name not in METHODS:
         raise ParameterError(f"method must be one of {', '.join(METHODS)}", repr(text)[:60], "Write --method auto.")
-    kind = METHODS[name]
-    known = {field.name: str(field.type) for field in dataclasses.fields(kind)}  # type: ignore[arg-type]
+    return keywords(METHODS[name], name, options, "--method")  # type: ignore[no-any-return]
+
+
+def keywords(kind: type[Any], name: str, options: str, flag: str) -> Any:
+    """An object from ``key=value`` pairs, by the types of its fields."""
+    known = {field.name: str(field.type) for field in dataclasses.fields(kind)}
     given: dict[str, Any] = {}
     for option in filter(None, options.split(",")):
         key, _, value = option.partition("=")
         if key not in known:
             raise ParameterError(
-                f"{name} takes {', '.join(known)}", repr(option)[:60], f"Write --method {name}:{next(iter(known))}=..."
+                f"{name} takes {', '.join(known)}", repr(option)[:60], f"Write {flag} {name}:{next(iter(known))}=..."
             )
         try:
             text_like = "str" in known[key] or "Fraction" in known[key]
@@ -86,7 +90,7 @@ def parse_method(text: str) -> Method:
         return kind(**given)
     except TypeError:
         needed = next(iter(known))
-        raise ParameterError(f"{name} needs {needed}", "none", f"Write --method {name}:{needed}=...") from None
+        raise ParameterError(f"{name} needs {needed}", "none", f"Write {flag} {name}:{needed}=...") from None
 
 
 def parse_domain(ranges: list[str] | None) -> list[tuple[float, float]]:

@@ -12,9 +12,10 @@ from rich.table import Table
 
 from .. import api, files, plots, words
 from ..errors import ParameterError, shown
-from ..plans import CovariancePlan
+from ..plans import CovariancePlan, GroupPlan
 from . import options as opt
 from . import parsing
+from . import sources as src
 from .console import guarded, out
 
 
@@ -34,6 +35,13 @@ def plan_command(
     invalid: opt.Invalid = "raise",
     standardize: opt.Standardize = False,
     fill: opt.Fill = None,
+    unit: src.UnitName = None,
+    most: src.Most = None,
+    order: src.OrderName = None,
+    align: src.AlignText = None,
+    groups: Annotated[
+        str | None, typer.Option(help="One plan per group, with its n: north=500,south=800 (means, covariances).")
+    ] = None,
     domain: opt.Domain = None,
     cells: opt.Cells = None,
     bandwidth: opt.Bandwidth = None,
@@ -55,7 +63,10 @@ def plan_command(
     """
     plan: Any
     if domain:
-        others: tuple[str, ...] = ("radius", "norm", "center", "grid", "standardize", "fill", "covariance")
+        others: tuple[str, ...] = (
+            "radius", "norm", "center", "grid", "standardize", "fill", "covariance", "unit", "most", "order", "align",
+            "groups",
+        )  # fmt: skip
         check_kind(context, others, "a density", "--domain")
         names = None if axis == "t" else axis.split(",")
         plan = opt.density_without_data(
@@ -69,14 +80,15 @@ def plan_command(
         others = ("cells", "bandwidth", "eta", "outside", "edges", *(("norm",) if covariance else ("raw",)))
         check_kind(context, others, "a covariance" if covariance else "a mean curve", "no --domain")
         more: dict[str, Any] = {"kind": CovariancePlan, "postprocess": not raw} if covariance else {}
-        plan = opt.plan_without_data(
-            n,
-            **more,
-            **opt.plan_options(
-                epsilon, radius, norm, center, grid, axis, kernel, method,
-                neighbors=neighbors, invalid=invalid, standardize=standardize, fill=fill,
-            ),
+        facts = opt.plan_options(
+            epsilon, radius, norm, center, grid, axis, kernel, method,
+            neighbors=neighbors, invalid=invalid, standardize=standardize, fill=fill,
+            **src.rules(unit, most, order, align),
         )  # fmt: skip
+        if groups is not None:
+            plan_groups(n, groups, {**more, **facts}, output, as_json, explain, target)
+            return
+        plan = opt.plan_without_data(n, **more, **facts)
     if output:  # a target out of reach must not cost the plan
         files.write_whole(output, plan.to_json())
     if not as_json:
@@ -95,6 +107,29 @@ def plan_command(
             f"  risk {target:g} needs epsilon {epsilon_needed:g} at this n, "
             f"or n {reach['n_for_target']:,} at this epsilon"
         )
+    if output:
+        out.print(f"Written: {output}")
+
+
+def plan_groups(
+    n: int | None, text: str, facts: dict[str, Any], output: Path | None, as_json: bool, explain: bool, target: Any
+) -> None:
+    """One plan per group, each with its own number of records."""
+    cure = "Write --groups north=500,south=800."
+    if n is not None or target is not None:
+        raise ParameterError("groups have their own n, and no target", "--n or --target", cure)
+    pairs = [part.partition("=") for part in text.split(",")]
+    if not all(size.isdigit() for _, _, size in pairs):
+        raise ParameterError("groups are names with their n", shown(text), cure)
+    plans = [opt.plan_without_data(int(size), **facts) for _, _, size in pairs]
+    plan = GroupPlan(tuple(name for name, _, _ in pairs), tuple(plans))
+    if output:
+        files.write_whole(output, plan.to_json())
+    if as_json:
+        each = {name: opt.figures(part) for name, part in zip(plan.groups, plan.plans, strict=True)}
+        out.print_json(data={"plan": plan.digest, "epsilon": str(plan.epsilon), "groups": each})
+        return
+    out.print(f"{plan.composition}\n\n{plan!r}" if explain else repr(plan))
     if output:
         out.print(f"Written: {output}")
 

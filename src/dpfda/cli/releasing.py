@@ -18,13 +18,14 @@ from ..plans import MeanPlan
 from ..postprocess import SHRINKAGE
 from . import options as opt
 from . import parsing
+from . import sources as src
 from .console import guarded, out, progress_bar
 
 
 @guarded
 def mean_command(
     context: typer.Context,
-    curves: Annotated[Path, typer.Argument(help="CSV or Parquet file, one row a curve.")],
+    curves: src.Files,
     epsilon: opt.Epsilon = None,
     radius: opt.Radius = None,
     norm: opt.Norm = "l2",
@@ -37,10 +38,19 @@ def mean_command(
     invalid: opt.Invalid = "raise",
     standardize: opt.Standardize = False,
     fill: opt.Fill = None,
+    unit: src.UnitName = None,
+    most: src.Most = None,
+    order: src.OrderName = None,
+    align: src.AlignText = None,
+    by: src.By = None,
+    groups: src.Groups = None,
     n: opt.N = None,
     plan: opt.PlanFile = None,
     columns: opt.ValueColumns = None,
     header: opt.Header = None,
+    layout: src.Layout = None,
+    engine: src.Engine = None,
+    scheduler: src.Scheduler = None,
     ledger: opt.Book = None,
     study: opt.Study = None,
     output: opt.Out = None,
@@ -52,7 +62,7 @@ def mean_command(
     as_json: opt.AsJson = False,
     quiet: opt.Quiet = False,
 ) -> None:
-    """Release the mean of a file of curves.
+    """Release the mean of the curves in one file or many.
 
     Example: dpfda mean curves.csv --epsilon 1 --radius 1 --out mean.json --csv mean.csv --plot mean.png
     """
@@ -64,21 +74,31 @@ def mean_command(
     if shrink and raw:
         raise ParameterError("numbers are shrunk or raw", "--shrink and --raw", "Drop one of them.")
     book = Ledger(ledger, study) if ledger else None
-    reading: dict[str, Any] = {"columns": split(columns), "header": header}
-    with outputs.reserved(curves, ledger, plan) as write, progress_bar(quiet or as_json) as progress:
+    if shrink and by:
+        raise ParameterError("--shrink is for one release", "--by", "Shrink each group in Python.")
+    data, lies = src.data_of(curves), src.parse_layout(layout)
+    with (
+        outputs.reserved(*src.local(curves), ledger, plan) as write,
+        src.cluster(engine, scheduler),
+        progress_bar(quiet or as_json) as progress,
+    ):
+        reading: dict[str, Any] = {"columns": split(columns), "header": header, "layout": lies, "engine": engine}
+        reading["progress"] = progress
+        release: Any
         if plan is not None:
-            release = opt.read_plan(plan, MeanPlan).release(curves, book, progress=progress, **reading)
+            release = opt.released(plan, MeanPlan, data, book, by, reading)
         else:
             options = opt.plan_options(
                 epsilon, radius, norm, center, grid, axis, kernel, method,
                 neighbors=neighbors, invalid=invalid, standardize=standardize, fill=fill, postprocess=not raw,
+                **src.rules(unit, most, order, align),
             )  # fmt: skip
-            release = api.mean(curves, n=n, ledger=book, progress=progress, **reading, **options)
+            release = api.mean(data, n=n, ledger=book, by=by, groups=src.groups_of(groups), **reading, **options)
         if shrink:
             release = release.shrink(shrink)
         written = write(release)
     if as_json:
-        out.print_json(data={**shown_release(release), "written": written})
+        out.print_json(data={**shown(release), "written": written})
     elif not quiet:
         out.print(repr(release.plan))
         out.print(f"Written: {', '.join(written)}")
@@ -86,7 +106,7 @@ def mean_command(
 
 @guarded
 def radius_command(
-    curves: Annotated[Path, typer.Argument(help="CSV or Parquet file, one row a curve.")],
+    curves: src.Files,
     epsilon: opt.Epsilon = None,
     quantile: Annotated[float, typer.Option(help="Share of the curves that the radius should hold.")] = 0.95,
     center: opt.Center = None,
@@ -97,9 +117,14 @@ def radius_command(
     invalid: opt.Invalid = "raise",
     standardize: opt.Standardize = False,
     fill: opt.Fill = None,
+    unit: src.UnitName = None,
+    most: src.Most = None,
+    order: src.OrderName = None,
+    align: src.AlignText = None,
     n: opt.N = None,
     columns: opt.ValueColumns = None,
     header: opt.Header = None,
+    layout: src.Layout = None,
     ledger: opt.Book = None,
     study: opt.Study = None,
     as_json: opt.AsJson = False,
@@ -114,9 +139,10 @@ def radius_command(
     book = Ledger(ledger, study) if ledger else None
     with progress_bar(quiet or as_json) as progress:
         release = api.suggest_radius(
-            curves, epsilon=epsilon, quantile=quantile, center=center, smallest=smallest, largest=largest,
+            src.data_of(curves), epsilon=epsilon, quantile=quantile, center=center, smallest=smallest, largest=largest,
             grid=parsing.parse_grid(grid) if grid else None, neighbors=neighbors, invalid=invalid, ledger=book, n=n,
             columns=split(columns), header=header, standardize=standardize, fill=fill, progress=progress,
+            layout=src.parse_layout(layout), **src.rules(unit, most, order, align),
         )  # fmt: skip
     if as_json:
         figures = {"radius": release.radius, "quantile": quantile, "missed": release.plan.missed}

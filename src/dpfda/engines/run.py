@@ -91,9 +91,7 @@ def _resumed(
         saved = load(checkpoint.path)
         if saved.plan != checkpoint.plan:
             raise PlanMismatch("The summary at this place was made with another plan. Name another file.")
-    before = saved.summaries
-    expected = {ALL: task.problem.key} if not task.grouped else dict.fromkeys(before, task.problem.key)
-    if any(before[name].key != key for name, key in expected.items() if name in before):
+    if any(summary.key != task.key(name) for name, summary in saved.summaries.items()):
         raise PlanMismatch("The summary at this place was made in another way. Name another file.")
     parts = source.parts()
     prints = [Place(part.data).fingerprint() for part in parts]

@@ -93,8 +93,22 @@ class GroupPlan(Sealed):
             f"to a group is not protected; neighbors='add-remove' protects that as well."
         )
 
-    def summarize(self, records: Any, by: Any, **reading: Any) -> dict[str, Summary]:
+    @property
+    def family(self) -> str:
+        """Digest of all but the numbers of records: plans that differ in those alone share their summaries."""
+        return codec.digest([list(self.groups), [plan.family for plan in self.plans]])
+
+    def check_passes(self, once: str) -> None:
+        """Refuse, before any charge, what can be read only `once` where a plan reads it several times."""
+        for plan in self.plans:
+            plan.check_passes(once)
+
+    def summarize(
+        self, records: Any, by: Any, *, checkpoint: Any = None, site: str = "", **reading: Any
+    ) -> dict[str, Summary]:
         """One summary per group: `by` is a column of labels, or one label per record. Confidential."""
+        if checkpoint is not None:
+            reading["checkpoint"] = engines.Checkpoint(checkpoint, self.family, site)
         problems = {name: plan.stage.problem for name, plan in self._named.items()}
         return engines.summarize_groups(problems, records, by, self.groups, **reading)
 
@@ -119,8 +133,7 @@ class GroupPlan(Sealed):
         summarised = isinstance(records, Mapping) and all(isinstance(part, Summary) for part in records.values())
         if not summarised and by is None:
             raise ParameterError("groups need labels", "none", "Pass by=<a column, or one label per record>.")
-        for plan in self.plans:
-            plan.check_passes("summaries" if summarised else data.reads_once(records))
+        self.check_passes("summaries" if summarised else data.reads_once(records))
         book = exits.open_ledger(ledger)
         exits.check_budget(book, self)
         found = records if summarised else self.summarize(records, by, **reading) if read is None else read

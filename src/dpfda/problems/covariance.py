@@ -11,7 +11,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import ClassVar
 
 import numpy as np
 
@@ -48,8 +47,6 @@ class CovarianceProblem(BareProblem):
     decay: float | None
     shrinks: bool = True
 
-    record: ClassVar[str] = "curve"
-
     @classmethod
     def of(
         cls, basis: SymmetricBasis, bound: L2Ball, n: int, decay: float | None, *, neighbors: str, invalid: str,
@@ -64,6 +61,10 @@ class CovarianceProblem(BareProblem):
     @property
     def record_grid(self) -> Grid | ProductGrid:  # type: ignore[override]
         return self.code.grid
+
+    @property
+    def record(self) -> str:  # type: ignore[override]
+        return self.code.record
 
     @property
     def intake(self) -> Intake | None:

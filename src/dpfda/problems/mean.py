@@ -56,7 +56,6 @@ class MeanProblem:
     smooths: ClassVar[bool] = False
     shrinks: ClassVar[bool] = False
     eta: ClassVar[float | None] = None
-    record: ClassVar[str] = "curve"
     kind: ClassVar[type[Summary]] = Summary
 
     # -- public facts ---------------------------------------------------------------------
@@ -64,6 +63,11 @@ class MeanProblem:
     @property
     def grid(self) -> Grid | ProductGrid:
         return self.basis.grid
+
+    @property
+    def record(self) -> str:
+        """What is protected as a whole."""
+        return "curve" if self.intake is None or self.intake.unit is None else self.intake.unit.name
 
     @property
     def record_grid(self) -> Grid | ProductGrid:
