@@ -140,7 +140,7 @@ class Interpolate(Align):
 
 @dataclass(frozen=True, eq=False)
 class Smooth(Align):
-    """Penalised least squares in the plan's basis, about the public centre.
+    """Penalised least squares in the plan's basis, about the mean of the curve's own observations.
 
     Minimises the mean squared residual plus `penalty` times the sum of squared coefficients, each over its
     eigenvalue relative to the first.
@@ -159,12 +159,12 @@ class Smooth(Align):
 
     @property
     def how(self) -> str:
-        return f"penalised least squares in the plan's basis (penalty {self.penalty:.3g}), about the public centre"
+        return f"penalised least squares in the plan's basis (penalty {self.penalty:.3g}), about its own mean"
 
     def bring(self, times: np.ndarray, values: np.ndarray, home: Home) -> np.ndarray:
         with np.errstate(all="ignore"):
-            about = values - np.interp(times, home.grid.points, home.center)
-            return np.asarray(home.center + _smoother(home.basis, self.penalty, times.tobytes()) @ about)
+            level = values.mean()
+            return np.asarray(level + _smoother(home.basis, self.penalty, times.tobytes()) @ (values - level))
 
 
 @lru_cache(maxsize=64)
@@ -204,11 +204,10 @@ class Pieces:
 
 @dataclass(frozen=True, eq=False)
 class Home:
-    """Where curves are brought to: the plan's grid, its basis and the public centre."""
+    """Where curves are brought to: the plan's grid, and its basis."""
 
     grid: Grid
     basis: Eigenbasis
-    center: np.ndarray
 
 
 @dataclass(frozen=True, eq=False)
@@ -234,7 +233,7 @@ class Intake:
     @cached_property
     def _home(self) -> Home:
         assert isinstance(self.grid, Grid)
-        return Home(self.grid, self.basis.first(min(MOST_FUNCTIONS, self.basis.size)), self.center)
+        return Home(self.grid, self.basis.first(min(MOST_FUNCTIONS, self.basis.size)))
 
     # -- one curve -------------------------------------------------------------------------
 

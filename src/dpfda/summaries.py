@@ -162,7 +162,10 @@ class Task:
         if not any(summary.count for summary in found.values()) and not self.problem.adds:
             raise RecordError(f"The data holds no {self.problem.record}s", cure="Check the path and the columns.")
         names = [ALL] if not self.grouped else self.groups if self.groups is not None else sorted(found)
-        problems = {name: self.problem if self.problems is None else self.problems[name] for name in names}
+        if self.problems is None:
+            problems: Mapping[str, Problem] = dict.fromkeys(names, self.problem)
+        else:  # a later pass may be about some groups only
+            problems = {name: self.problems[name] for name in names if name in self.problems}
         log.info("summarised a source of %ss", self.problem.record)
         return {name: found[name] if name in found else empty(problem) for name, problem in problems.items()}
 

@@ -237,6 +237,16 @@ class Release:
 
         return pandas.DataFrame(self._columns(level))
 
+    def to_xarray(self) -> Any:
+        """The curve or surface as an xarray DataArray, with the grid as its coordinates."""
+        import xarray
+
+        names = [axis.name for axis in self.grid.axes]
+        facts = {"epsilon": float(self.plan.epsilon), "plan": self.plan.digest, "created": self.created}
+        units = {axis.name: {"units": axis.unit} if axis.unit else {} for axis in self.grid.axes}
+        coordinates = {axis.name: (axis.name, axis.points, units[axis.name]) for axis in self.grid.axes}
+        return xarray.DataArray(self.values, coordinates, names, self.query, facts)
+
     def to_fdatagrid(self) -> Any:
         """The curve or surface as a scikit-fda FDataGrid."""
         import skfda
