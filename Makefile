@@ -2,18 +2,27 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+PIP := $(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable
 READY := $(VENV)/.ready
+DEMO := $(VENV)/.demo
 
 .PHONY: setup demo test lint types bench docs clean
 
 setup: $(READY)
 
+# Everything, with the engines (Dask, Spark) that the tests run on.
 $(READY): pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable ".[all]"
-	touch $(READY)
+	$(PIP) ".[all]"
+	touch $(READY) $(DEMO)
 
-demo: setup
+# What the demonstration needs, which is little.
+$(DEMO): pyproject.toml constraints.txt
+	$(PYTHON) -m venv $(VENV)
+	$(PIP) ".[fast]"
+	touch $(DEMO)
+
+demo: $(DEMO)
 	$(BIN)/dpfda demo --out demo
 
 test: setup
@@ -31,6 +40,7 @@ bench: setup
 	$(BIN)/python benchmarks/speed.py
 	$(BIN)/python benchmarks/density.py
 	$(BIN)/python benchmarks/models.py
+	$(BIN)/python benchmarks/scale.py
 
 docs: setup
 	$(BIN)/python docs/build.py

@@ -43,6 +43,7 @@ def density(
     n: int | Mapping[str, int] | None = None,
     columns: readers.Columns = None,
     header: bool | None = None,
+    engine: str | None = None,
     query: str = "density",
     progress: readers.Progress | None = None,
 ) -> Any:
@@ -50,8 +51,8 @@ def density(
 
     (Every method but `GaussianProcess` is pure; that one has a delta, and says so.)
 
-    `points` is an array (a vector, or one row per point), a table, or the path of a CSV or Parquet
-    file. Instead, `counts` is a table of whole numbers with bin `edges` (or one count per cell), or one
+    `points` is an array (a vector, or one row per point), a table, a stream, paths of CSV or Parquet files, or a
+    Dask or Spark collection, as for :func:`mean`. Instead, `counts` is a table of whole numbers with bin `edges` (or one count per cell), or one
     such table per group. `epsilon` and `domain` have no default: they are decisions. `by` is a column
     of public labels, or one label per point, and gives one density per group; with ``add-remove`` the
     list of `groups` must be given, and `n` is a guess of each group's size.
@@ -78,15 +79,16 @@ def density(
     if not grouped and n is not None:
         plan = DensityPlan(n=n, method=method, **facts)  # type: ignore[arg-type]
         exits.check_budget(book, plan)
-        summary = plan.summarize(points, counts=counts, **_reading(counts, columns, header, progress))
+        summary = plan.summarize(points, counts=counts, **_reading(counts, columns, header, engine, progress))
         return exits.execute(plan, summary, book, query)
     probe = DensityPlan(n=PLACEHOLDER, method=KNorm(1) if method is None else method, **facts)
     exits.check_budget(book, probe)
     facts["method"] = method
     if not grouped:
-        summary = probe.summarize(points, counts=counts, **_reading(counts, columns, header, progress))
+        summary = probe.summarize(points, counts=counts, **_reading(counts, columns, header, engine, progress))
         return exits.execute(_planned(summary, None, facts), summary, book, query)
-    parts = _grouped(probe, points, counts, by, groups, columns, header, progress)
+    reading = _reading(counts, columns, header, engine, progress)
+    parts = _grouped(probe, points, counts, by, groups, reading)
     sizes = n if isinstance(n, Mapping) else dict.fromkeys(parts, n)
     if missing := [name for name in parts if name not in sizes]:
         raise ParameterError("n must have a guess for every group", shown(missing[0]), "Add it.")
@@ -103,8 +105,9 @@ def _check_given(points: Any, counts: Any, domain: Any) -> None:
         )
 
 
-def _reading(counts: Any, columns: Any, header: Any, progress: Any) -> dict[str, Any]:
-    return {} if counts is not None else {"columns": columns, "header": header, "progress": progress}
+def _reading(counts: Any, columns: Any, header: Any, engine: Any, progress: Any) -> dict[str, Any]:
+    reading = {"columns": columns, "header": header, "engine": engine, "progress": progress}
+    return {} if counts is not None else reading
 
 
 def _planned(summary: Summary, n: Any, facts: dict[str, Any], group: str = "") -> DensityPlan:
@@ -121,9 +124,7 @@ def _grouped(
     counts: Any,
     by: Any,
     groups: Sequence[str] | None,
-    columns: readers.Columns,
-    header: bool | None,
-    progress: readers.Progress | None,
+    reading: dict[str, Any],
 ) -> dict[str, Summary]:
     """One summary per group: labels on points, or one table of counts each."""
     names = as_groups(groups)
@@ -144,4 +145,4 @@ def _grouped(
         raise ParameterError(
             "with add-remove, which groups exist must be public", "no list", "Pass groups=['north', 'south', ...]."
         )
-    return engines.summarize_groups(probe.problem, points, by, names, columns=columns, header=header, progress=progress)
+    return engines.summarize_groups(probe.problem, points, by, names, **reading)

@@ -27,6 +27,8 @@ LIMIT, EXACT = RADIUS**2, 2.0**53
 #: Shrinking by 2^-48 more than needed covers the rounding of the factor and of the product.
 SHRUNK = RADIUS * (1 - 2.0**-48)
 ROWS = 256
+#: Values from which on the compiled loop is worth the time it takes to load.
+WORTH = 1 << 20
 
 
 def clip_euclidean(lattice: np.ndarray) -> np.ndarray:
@@ -71,6 +73,12 @@ def _two_limb_energy(rows: np.ndarray) -> np.ndarray:
     return energy + squares.sum(axis=1)
 
 
+class _Seen:
+    """Values that this process has clipped so far: after many, loading the compiled loop pays, also for small batches."""
+
+    values = 0
+
+
 def sum_clipped(
     batch: np.ndarray, center: np.ndarray, weights: np.ndarray, compiled: bool | None = None
 ) -> tuple[np.ndarray, np.ndarray]:
@@ -80,7 +88,8 @@ def sum_clipped(
     added but listed. `compiled` None uses the compiled loop where it is installed and worth it.
     """
     if compiled is None:
-        compiled = numba is not None and batch.size >= 1 << 20
+        _Seen.values += batch.size
+        compiled = numba is not None and _Seen.values >= WORTH
     return (_compiled_sum if compiled else _numpy_sum)(batch, center, weights)
 
 

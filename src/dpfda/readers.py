@@ -233,6 +233,8 @@ class Source:
     def size_hint(self) -> int | None:
         """Number of rows if the source knows it without being read, for progress bars."""
         data = self.data
+        if cluster_of(data) is not None:
+            return None  # counting would be a pass of its own
         if is_path(data):
             try:
                 places = expanded(data)

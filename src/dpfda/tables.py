@@ -174,14 +174,15 @@ def pick(names: Sequence[str], columns: Columns) -> list[str]:
 
 def arrow_block(batch: pa.RecordBatch, values: list[str], roles: Roles, first: int, file: str = "") -> Raw:
     """A batch that holds the columns of values, then those of texts."""
-    own = {name: batch.column(batch.schema.names.index(name)) for name in batch.schema.names}
-    aside = {name: texts(_labels(own[name])) for name in batch.schema.names if name not in values}
+    own = dict(zip(batch.schema.names, batch.columns, strict=True))
+    wanted = set(values)
+    aside = {name: texts(_labels(column)) for name, column in own.items() if name not in wanted}
     columns: Any
     lists = isinstance(roles.layout, Lists) or (len(values) == 1 and _is_list(own[values[0]].type))
     if lists:
         columns = _listed([own[name] for name in values], roles)
     else:
-        columns = np.full((batch.num_rows, len(values)), np.nan)
+        columns = np.empty((batch.num_rows, len(values)))
         for i, name in enumerate(values):
             if isinstance(roles.layout, Long) and roles.layout.day is not None and name == roles.layout.time:
                 columns[:, i] = stamps(own[name], roles.layout.day, roles.lenient)

@@ -56,8 +56,8 @@ def _run(
     if engine is not None and found is not None and engine != found:
         raise ParameterError(f"data of {found} is read by its own engine", shown(engine), f"Pass engine={found!r}.")
     engine = engine or found
-    if reading.get("units") is not None and engine:
-        raise ParameterError("units beside the data are for arrays in memory", "an engine", "Name the column instead.")
+    if engine and (reading.get("units") is not None or not (by is None or isinstance(by, str))):
+        raise ParameterError("labels beside the data are for this process", f"engine={engine!r}", "Name their column.")
     source = task.source(None if found else records, by, **reading)
     _check_kept(task, source, engine)
     if checkpoint is not None:
