@@ -186,6 +186,7 @@ class Asked:
 def _released(kind: Any, facts: dict[str, Any], asked: Asked) -> Any:
     """Plan, check, read once, plan again for the number of records there are, and release."""
     check_guess(asked.n, facts["neighbors"])
+    asked = replace(asked, by=list(asked.by)) if hasattr(asked.by, "__next__") else asked  # passes read them again
     facts, reading = _with_units(facts, dict(asked.reading))
     source = _source(asked.curves, reading)
     if facts["align"] is None and source is not None and source.irregular:
@@ -249,7 +250,7 @@ def _with_units(facts: dict[str, Any], reading: dict[str, Any]) -> tuple[dict[st
     unit = facts["unit"]
     if unit is None or isinstance(unit, str | Unit):
         return facts, reading
-    return {**facts, "unit": Unit("unit")}, {**reading, "units": unit}
+    return {**facts, "unit": Unit("unit")}, {**reading, "units": list(unit) if hasattr(unit, "__iter__") else unit}
 
 
 def _source(curves: Any, reading: dict[str, Any]) -> readers.Source | None:

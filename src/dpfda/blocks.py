@@ -15,10 +15,10 @@ from typing import Any
 import numpy as np
 
 from .errors import ParameterError, RecordError
-from .intake import Intake
+from .intake import MOST_CURVES, Intake, kept_of
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Block:
     """Some curves, as rows on the grid or (`times` and `starts` given) one after another at their own times.
 
@@ -54,7 +54,7 @@ class Block:
         return replace(self, values=self.values[places], times=self.times[places], starts=starts, **chosen)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Rows:
     """Observations of a long table: whose curve (`ids`), when, what; `days` where each day is a curve of its own."""
 
@@ -112,8 +112,13 @@ def in_order(raw: Any) -> Any:
     """The same with equal keys side by side; what has no keys stays as it is."""
     if not raw.keys:
         return raw
-    codes = [np.unique(key.astype(str), return_inverse=True)[1].reshape(-1) for key in raw.keys]
-    return raw.take(np.lexsort(codes[::-1]))
+    return raw.take(np.lexsort([_codes(key) for key in raw.keys][::-1]))
+
+
+def _codes(labels: np.ndarray) -> np.ndarray:
+    """Equal labels by equal numbers. (Arrays of fixed-width text would drop what ends a label.)"""
+    known: dict[str, int] = {}
+    return np.array([known.setdefault(label, len(known)) for label in labels.tolist()], dtype=np.int64)
 
 
 class Order:
@@ -151,7 +156,7 @@ class Order:
         return Span(self.first, self.last, tuple(sorted({number for number, _ in self.orders})))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Span:
     """The labels of one sorted stream: all lie between `first` and `last`, as texts or as numbers."""
 
@@ -196,7 +201,7 @@ def _runs(*keys: np.ndarray) -> np.ndarray:
     return np.flatnonzero(new)
 
 
-def curves(raws: Iterable[Raw], order: Order) -> Iterator[Block]:
+def curves(raws: Iterable[Raw], order: Order, lenient: bool) -> Iterator[Block]:
     """Whole curves: rows of a long table are gathered; blocks pass."""
     waiting: list[Rows] = []
     unit = None
@@ -217,17 +222,17 @@ def curves(raws: Iterable[Raw], order: Order) -> Iterator[Block]:
                     unit, order = units[start], Order(order.what)
                 order.follow(raw.ids[start : start + 1], raw)
         if waiting and any(key[0] != last[-1] for key, last in zip(raw.keys, waiting[-1].keys, strict=True)):
-            yield _curves(together(waiting))
+            yield _curves(together(waiting), lenient)
             waiting = []
         if starts.size > 1:
-            yield _curves(together([*waiting, raw.take(np.arange(starts[-1]))]))
+            yield _curves(together([*waiting, raw.take(np.arange(starts[-1]))]), lenient)
             waiting = []
         waiting.append(raw.take(np.arange(starts[-1], len(raw))))
     if waiting:
-        yield _curves(together(waiting))
+        yield _curves(together(waiting), lenient)
 
 
-def _curves(rows: Rows) -> Block:
+def _curves(rows: Rows, lenient: bool) -> Block:
     starts = _runs(*rows.keys)
     order = rows.order
     if rows.days is not None:
@@ -241,13 +246,10 @@ def _curves(rows: Rows) -> Block:
         order = np.array([str(d) for d in days.tolist()], object) if rows.order is None else rows.order
     elif order is None:
         order = rows.ids
-    for name in ("units", "groups"):
-        if (column := getattr(rows, name)) is not None:
-            _check_constant(column, starts, rows, {"units": "unit", "groups": "group"}[name])
     pick = lambda column: None if column is None else column[starts]  # noqa: E731
     return Block(
         rows.values, rows.rows[starts], rows.times, np.append(starts, len(rows)),
-        pick(rows.units), pick(order), pick(rows.groups), rows.file,
+        pick(rows.units), pick(order), _group_each(rows, starts, lenient), rows.file,
     )  # fmt: skip
 
 
@@ -260,18 +262,22 @@ def _check_labels(labels: np.ndarray, raw: Any, what: str) -> None:
         )
 
 
-def _check_constant(column: np.ndarray, starts: np.ndarray, raw: Any, what: str) -> None:
-    """Everything between two starts must carry the same label."""
-    same = np.append(column[1:] == column[:-1], True)
-    if column.dtype.kind == "f":
-        same |= np.append(np.isnan(column[1:]) & np.isnan(column[:-1]), True)
-    same[np.append(starts[1:], len(column)) - 1] = True
-    if not same.all():
-        raise RecordError(
-            f"A curve or a unit belongs to more than one {what}{_of(raw)}",
-            raw.rows[np.flatnonzero(~same)].tolist(),
-            f"Each must have one {what} throughout.",
-        )
+def _group_each(raw: Any, starts: np.ndarray, lenient: bool) -> np.ndarray | None:
+    """The group of everything between two starts: of several groups it is an error, or of none."""
+    if raw.groups is None:
+        return None
+    groups = raw.groups[starts]
+    lowest, highest = np.minimum.reduceat(raw.groups, starts), np.maximum.reduceat(raw.groups, starts)
+    several = lowest != highest  # also where a label is missing among others, or all are
+    if several.any() and not lenient:
+        missing = np.isnan(groups) & np.isnan(np.fmin.reduceat(raw.groups, starts))
+        if (several & ~missing).any():
+            raise RecordError(
+                f"A curve or a unit belongs to more than one group{_of(raw)}",
+                raw.rows[starts[several & ~missing]].tolist(),
+                "Each must have one group throughout.",
+            )
+    return np.where(several, np.nan, groups)
 
 
 def on_grid(blocks: Iterable[Block], intake: Intake | None) -> Iterator[Block]:
@@ -334,22 +340,23 @@ def _averaged(block: Block, intake: Intake) -> Block:
     assert block.units is not None
     assert intake.unit is not None
     starts = _runs(block.units)
-    if block.groups is not None:
-        _check_constant(block.groups, starts, block, "group")
+    groups = _group_each(block, starts, intake.lenient)
     most = intake.unit.most
+    if intake.lenient:  # no unit may stop a run by how much it holds
+        most = min(MOST_CURVES, most or MOST_CURVES)
     if most is not None and (np.diff(np.append(starts, len(block))) > most).any():
         kept = []
         for start, stop in zip(starts.tolist(), [*starts[1:].tolist(), len(block)], strict=True):
             labels = [str(i) for i in range(stop - start)] if block.order is None else block.order[start:stop].tolist()
-            kept.append(start + intake.kept(labels, block.values[start:stop]))
+            kept.append(start + kept_of(labels, block.values[start:stop], most))
         block = block.take(np.concatenate(kept))
         assert block.units is not None
         starts = _runs(block.units)
     values = _told(lambda: intake.contributions(block.values, starts), block)
-    groups = None if block.groups is None else block.groups[starts]
     return Block(values, block.rows[starts], groups=groups, file=block.file)
 
 
 def records(raws: Iterable[Raw], intake: Intake | None, ids: Order, units: Order) -> Iterator[Block]:
     """All three steps: one row per record, ready to be encoded."""
-    return contributions(on_grid(curves(raws, ids), intake), intake, units)
+    lenient = intake is not None and intake.lenient
+    return contributions(on_grid(curves(raws, ids, lenient), intake), intake, units)

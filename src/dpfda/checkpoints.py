@@ -26,12 +26,13 @@ NOTICE = "CONFIDENTIAL: exact totals of private records, without noise. Keep it 
 KINDS: dict[str, type[Summary]] = {"Summary": Summary, "Tally": Tally}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Part:
-    """One file that was added up: how it is recognised, and the units it holds, where there are units."""
+    """One file that was added up: where it was, how it is recognised, and the units it holds, where there are units."""
 
     name: str
     fingerprint: str
+    address: str = ""
     site: str = ""
     span: Span | None = None
 
@@ -54,8 +55,13 @@ class Saved:
             raise PlanMismatch("This file holds summaries of groups, or none: release it with a plan of groups.")
         return self.summaries[""]
 
-    def has(self, fingerprint: str) -> bool:
-        return any(part.fingerprint == fingerprint for part in self.parts)
+    def has(self, new: Part) -> bool:
+        """Whether this very file is counted already; one that only resembles it is refused."""
+        if any(part.address == new.address and part.fingerprint == new.fingerprint for part in self.parts):
+            return True
+        for part in self.parts:
+            _check_apart(new, part)
+        return False
 
     def plus(self, other: Saved) -> Saved:
         """Both together: of one plan, of different files, of different units."""
@@ -86,6 +92,11 @@ def _check_apart(part: Part, known: Part) -> None:
             f"The file {part.name!r} is counted already, as {known.name!r}",
             cure="A record must count once; leave one of them out.",
         )
+    if part.site == known.site and part.address and part.address == known.address:
+        raise RecordError(
+            f"The file {part.name!r} changed since it was counted",
+            cure="Its records would count twice. Begin a new summary, or name a site if it is another machine's file.",
+        )
     if part.site == known.site and part.span is not None and known.span is not None and part.span.meets(known.span):
         raise RecordError(
             f"The files {known.name!r} and {part.name!r} may hold the same unit",
@@ -96,7 +107,13 @@ def _check_apart(part: Part, known: Part) -> None:
 
 def _plain(part: Part) -> dict[str, Any]:
     span = None if part.span is None else [part.span.first, part.span.last, list(part.span.numbers)]
-    return {"name": part.name, "fingerprint": part.fingerprint, "site": part.site, "units": span}
+    return {
+        "name": part.name,
+        "fingerprint": part.fingerprint,
+        "address": part.address,
+        "site": part.site,
+        "units": span,
+    }
 
 
 def _numbers(summary: Summary) -> dict[str, Any]:
@@ -131,7 +148,7 @@ def load(path: str | os.PathLike[str]) -> Saved:
 def _part(entry: Mapping[str, Any]) -> Part:
     units = entry["units"]
     span = None if units is None else Span(str(units[0]), str(units[1]), tuple(bool(x) for x in units[2]))
-    return Part(str(entry["name"]), str(entry["fingerprint"]), str(entry["site"]), span)
+    return Part(str(entry["name"]), str(entry["fingerprint"]), str(entry["address"]), str(entry["site"]), span)
 
 
 def _summary(entry: Mapping[str, Any]) -> Summary:

@@ -52,10 +52,10 @@ def density(
     (Every method but `GaussianProcess` is pure; that one has a delta, and says so.)
 
     `points` is an array (a vector, or one row per point), a table, a stream, paths of CSV or Parquet files, or a
-    Dask or Spark collection, as for :func:`mean`. Instead, `counts` is a table of whole numbers with bin `edges` (or one count per cell), or one
-    such table per group. `epsilon` and `domain` have no default: they are decisions. `by` is a column
-    of public labels, or one label per point, and gives one density per group; with ``add-remove`` the
-    list of `groups` must be given, and `n` is a guess of each group's size.
+    Dask or Spark collection, as for :func:`mean`. Instead, `counts` is a table of whole numbers with bin `edges`
+    (or one count per cell), or one such table per group. `epsilon` and `domain` have no default: they are decisions.
+    `by` is a column of public labels, or one label per point, and gives one density per group; with ``add-remove``
+    the list of `groups` must be given, and `n` is a guess of each group's size.
 
     >>> import numpy as np, dpfda as dp
     >>> ages = np.random.default_rng(0).gamma(9.0, 8.0, 3000).clip(0, 110)

@@ -12,6 +12,7 @@ from .components import with_components
 from .errors import ParameterError, RecordError
 from .grid import Grid, ProductGrid
 from .intake import Pieces
+from .tables import as_cells, as_record
 
 #: Names of an array's dimension along which a curve runs.
 ALONG = ("time", "t", "hour", "x")
@@ -46,10 +47,10 @@ def is_irregular(data: Any) -> bool:
     return isinstance(data, Irregular) or hasattr(data, "start_indices")
 
 
-def curves_of(data: Any, points: np.ndarray | None) -> np.ndarray | Pieces | None:
+def curves_of(data: Any, points: np.ndarray | None, lenient: bool) -> np.ndarray | Pieces | None:
     """Curves of such an object as rows (or at their own times, where they have some); None for anything else."""
     if isinstance(data, Irregular):
-        return _ragged(data)
+        return ragged(data.times, data.values, lenient)
     if hasattr(data, "start_indices") and hasattr(data, "points"):
         return _irregular(data)
     if hasattr(data, "data_matrix") and hasattr(data, "grid_points"):
@@ -71,17 +72,23 @@ def grid_of(data: Any) -> Grid | ProductGrid | None:
     return None
 
 
-def _ragged(data: Irregular) -> Pieces:
-    lengths = [(len(t), len(v)) for t, v in zip(data.times, data.values, strict=True)]
-    if bad := [i for i, (a, b) in enumerate(lengths) if a != b]:
-        raise RecordError("A curve has as many times as values", bad, "Repair it.")
-    starts = np.concatenate([[0], np.cumsum([a for a, _ in lengths], dtype=np.int64)])
-    try:
-        times = np.concatenate([np.empty(0), *(np.asarray(t, dtype=float) for t in data.times)])
-        values = np.concatenate([np.empty(0), *(np.asarray(v, dtype=float) for v in data.values)])
-    except (TypeError, ValueError):
-        raise RecordError("Times and values must be numbers", cure="Convert them.") from None
-    return Pieces(times, values, starts)
+def ragged(times: Sequence[Any], values: Sequence[Any], lenient: bool) -> Pieces:
+    """Lists of times and of values, one of each per curve; a curve that does not fit is an error, or empty, alone."""
+    curves, bad = [], []
+    for i, pair in enumerate(zip(times, values, strict=True)):
+        own = [as_cells(part) for part in pair]
+        if own[0] is None or own[1] is None or len(own[0]) != len(own[1]):
+            bad.append(i)
+            own = [[], []]
+        rows = [as_record(part, len(part or ()), lenient) for part in own]
+        if rows[0] is None or rows[1] is None:
+            bad.append(i)
+            rows = [np.empty(0), np.empty(0)]
+        curves.append(rows)
+    if bad and not lenient:
+        raise RecordError("A curve has as many times as values, all of them numbers", bad, "Repair it.")
+    starts = np.concatenate([[0], np.cumsum([len(t) for t, _ in curves], dtype=np.int64)])  # type: ignore[arg-type]
+    return Pieces(*(np.concatenate([np.empty(0), *part]) for part in zip(*curves, strict=True)), starts)  # type: ignore
 
 
 def _irregular(data: Any) -> Pieces:

@@ -75,7 +75,9 @@ class Unit(Fact):
 
 def as_unit(unit: Any) -> Unit | None:
     """A column's name, or a whole rule."""
-    return unit if unit is None or isinstance(unit, Unit) else Unit(unit)
+    if not (unit is None or isinstance(unit, str | Unit)):
+        raise ParameterError("a unit is a column, or a rule", type(unit).__name__, "Pass unit='household', say.")
+    return Unit(unit) if isinstance(unit, str) else unit
 
 
 @dataclass(frozen=True, eq=False)
@@ -190,7 +192,7 @@ def as_align(align: Any) -> Align | None:
     return words[align]()
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Pieces:
     """Curves at their own times, one after another: `starts` has one entry more than there are curves."""
 
@@ -321,16 +323,14 @@ class Intake:
             counts = np.add.reduceat(usable.astype(np.int64), starts)
             return np.asarray(self.center + totals / counts[:, None] * self._quanta)  # none usable: missing
 
-    def kept(self, labels: Sequence[str], rows: np.ndarray) -> np.ndarray:
-        """Which of one unit's curves are kept: the first of a fixed random order of their labels."""
-        assert self.unit is not None
-        if self.unit.most is None or len(labels) <= self.unit.most:
-            return np.arange(len(labels))
-        ranks = [
-            (hashlib.sha256(text.encode(errors="surrogatepass")).digest(), rows[i].tobytes())
-            for i, text in enumerate(labels)
-        ]
-        return np.array(sorted(range(len(labels)), key=ranks.__getitem__)[: self.unit.most])
+
+def kept_of(labels: Sequence[str], rows: np.ndarray, most: int) -> np.ndarray:
+    """Which of one unit's curves are kept: the first of a fixed random order of their labels."""
+    if len(labels) <= most:
+        return np.arange(len(labels))
+    hashes = [hashlib.sha256(text.encode(errors="surrogatepass")).digest() for text in labels]
+    ranks = [(place, rows[i].tobytes()) for i, place in enumerate(hashes)]
+    return np.array(sorted(range(len(labels)), key=ranks.__getitem__)[:most])
 
 
 def one_value_a_time(times: np.ndarray, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -20,8 +20,10 @@ from opendp.metrics import change_one_distance, symmetric_distance
 from opendp.mod import Domain, Measurement, Metric, OpenDPException, Transformation, assert_features
 from opendp.transformations import make_user_transformation
 
+from .arrays import rows_of
 from .errors import ParameterError, RecordError, shown
 from .noise.common import upwards
+from .places import is_path
 
 FEATURES = ("contrib", "honest-but-curious")
 #: Domains of OpenDP whose members are made of records: numbers, the rows of a lazy frame, what a user says.
@@ -45,7 +47,7 @@ class Records:
 
     def holds(self, data: Any) -> bool:
         """Whether these are records in memory, as many as there must be."""
-        if isinstance(data, str | bytes | Mapping) or not hasattr(data, "__len__"):
+        if isinstance(data, str | bytes | Mapping) or not hasattr(data, "__len__") or is_path(data):
             return False
         if getattr(data, "ndim", 1) == 0:
             return False
@@ -186,9 +188,17 @@ def _released(plan: Any, records: Records, data: Any, columns: Any) -> Any:
 
 def _of_units(data: Any, width: int) -> Any:
     """Curves of all units, one after another, and whose they are: a member of the data is all that one unit has."""
-    parts = [np.asarray(part, dtype=float).reshape(-1, width) for part in data]
-    parts = [part if len(part) else np.full((1, width), np.nan) for part in parts]  # a unit without curves counts too
+    parts = [_curves(part, width) for part in data]
     return np.concatenate(parts), np.repeat(np.arange(len(parts)), [len(part) for part in parts])
+
+
+def _curves(part: Any, width: int) -> np.ndarray:
+    """The curves of one unit, alone; one without any counts too, as one that is unusable."""
+    try:
+        rows = np.asarray(rows_of(part, width, True), dtype=float)
+    except Exception:  # whatever a unit does when it is read, it does alone
+        rows = np.empty((0, width))
+    return rows if len(rows) and rows.shape[1] == width else np.full((1, width), np.nan)
 
 
 def _value(function: Callable[[np.ndarray], Any], row: Any, missing: float) -> float:

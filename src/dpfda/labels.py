@@ -8,7 +8,8 @@ it is for labels that are public anyway).
 from __future__ import annotations
 
 import math
-import string
+import re
+import unicodedata
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
@@ -29,11 +30,11 @@ class Coder:
 
     def __post_init__(self) -> None:
         if self.groups is not None:
-            self.codes.update({name: i for i, name in enumerate(self.groups)})
+            self.codes.update({label_text(name): i for i, name in enumerate(self.groups)})
 
     @property
     def names(self) -> tuple[str, ...]:
-        return tuple(self.codes)
+        return tuple(self.codes) if self.groups is None else self.groups
 
     def code(self, label: object) -> float:
         """The number of a label's group, or nothing (NaN)."""
@@ -50,23 +51,48 @@ class Coder:
         return np.array([self.code(label) for label in texts(labels)], dtype=float)
 
 
-#: The byte-order mark that some programs write at the start of a text, and what surrounds words.
-MARK, WHITE = "\ufeff", string.whitespace
+#: The byte-order mark that some programs write at the start of a text, and what surrounds words without being seen.
+MARK = "\ufeff"
+UNSEEN = MARK + "\u200b\u200c\u200d\u2060\x00"
+#: A whole number as programs write it whose column once held a gap.
+WHOLE = re.compile(r"([+-]?\d+)\.0+")
 
 
 def label_text(label: object) -> str:
-    """A label as text, alone and whatever it is: empty where there is none. Whole numbers have one spelling."""
-    if label is None or type(label).__name__ in ("NAType", "NaTType"):
+    """A label as text, alone and whatever it is: empty where there is none.
+
+    Whole numbers have one spelling, and so have letters with accents; what surrounds a label unseen is not part of it.
+
+    >>> [label_text(x) for x in (3, 3.0, "3.0", " 3 ", b"3", None, float("nan"))]
+    ['3', '3', '3', '3', '3', '', '']
+    """
+    if label is None or type(label).__name__ in ("NAType", "NaTType", "MaskedConstant"):
         return ""
     try:
+        if isinstance(label, bytes | bytearray):
+            label = bytes(label).decode("utf-8", errors="replace")
         if isinstance(label, complex | np.complexfloating) and label.imag == 0:
             label = float(label.real)
         if isinstance(label, float | np.floating | Decimal):
-            return "" if math.isnan(label) else str(int(label)) if label == int(label) else str(float(label))
-        text = str(label).strip(MARK + WHITE)
+            return "" if math.isnan(label) else str(int(label)) if label == int(label) else _decimal(label)
+        text = _bare(str(label))
     except Exception:  # whatever a label does when it is read, it does alone
         return ""
-    return text[1:-1].strip() if len(text) > 1 and text[0] == text[-1] == '"' else text
+    text = _bare(text[1:-1]) if len(text) > 1 and text[0] == text[-1] == '"' else text
+    found = WHOLE.fullmatch(text)
+    return found[1].removeprefix("+") if found else unicodedata.normalize("NFC", text)
+
+
+def _decimal(label: object) -> str:
+    """A number as it is spelt in its own precision."""
+    return str(label) if isinstance(label, np.floating) else str(float(label))  # type: ignore[arg-type]
+
+
+def _bare(text: str) -> str:
+    """Without what surrounds it unseen: white space of any kind, marks, joiners."""
+    while text != (shorter := text.strip().strip(UNSEEN)):
+        text = shorter
+    return text
 
 
 def texts(labels: Iterable[object]) -> np.ndarray:
@@ -97,6 +123,10 @@ def as_groups(groups: Sequence[object] | None) -> tuple[str, ...] | None:
     if isinstance(groups, str) or not all(isinstance(g, str | int | np.integer) for g in groups):
         raise ParameterError("groups must be a list of names", shown(groups), "Pass groups=['north', 'south'].")
     names = tuple(str(g).strip() for g in groups)
-    if not names or len(set(names)) < len(names) or not all(n and n.isprintable() for n in names):
+    if (
+        not names
+        or len({label_text(name) for name in names}) < len(names)
+        or not all(n and n.isprintable() for n in names)
+    ):
         raise ParameterError("groups must be different names, at least one", shown(names), "Drop repeats.")
     return names

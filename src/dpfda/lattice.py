@@ -74,7 +74,7 @@ def _two_limb_energy(rows: np.ndarray) -> np.ndarray:
 
 
 class _Seen:
-    """Values that this process has clipped so far: after many, loading the compiled loop pays, also for small batches."""
+    """Values that this process has clipped so far: after many, the compiled loop pays, also for small batches."""
 
     values = 0
 

@@ -6,6 +6,7 @@ hours by the clock on the wall, day by day.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -13,9 +14,8 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 import numpy as np
 
-from .errors import ParameterError, shown
+from .errors import ParameterError, RecordError, shown
 
-MICROSECOND = 1
 HOUR = 3_600_000_000
 DAY = 24 * HOUR
 #: Clocks change at multiples of this, so that one look-up serves all times within it.
@@ -113,3 +113,46 @@ def days_and_hours(wall: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The number of the day, and hours since its midnight."""
     days = wall // DAY
     return days, (wall - days * DAY) / HOUR
+
+
+def wall_of(cells: Iterable[Any], zone: str, lenient: bool) -> np.ndarray:
+    """Stamps of any kind (texts of ISO 8601, datetimes), each read alone, as microseconds of the clock on the wall.
+
+    >>> (wall_of(["1970-01-01 02:00", "1970-01-01T00:00Z", None], "Etc/GMT-2", False) / HOUR).tolist()
+    [2.0, 2.0, nan]
+    """
+    known: dict[Any, float] = {}
+    found = []
+    for cell in cells:
+        key = cell if isinstance(cell, str) else None
+        if key is None or key not in known:
+            ticks = _ticks(cell, zone)
+            if key is not None:
+                known[key] = ticks
+        else:
+            ticks = known[key]
+        found.append(ticks)
+    wall = np.array(found, dtype=float)
+    bad = np.flatnonzero(np.isinf(wall))
+    if bad.size and not lenient:
+        raise RecordError(
+            "A cell does not hold a timestamp", bad.tolist(), "Write them as 2026-04-05T01:30:00+10:30, say."
+        )
+    return np.where(np.isinf(wall), np.nan, wall)
+
+
+def _ticks(cell: Any, zone: str) -> float:
+    """Not a number where there is no stamp, infinite where there is something else."""
+    try:
+        if isinstance(cell, np.datetime64):
+            cell = cell.astype("datetime64[us]").item()
+        if cell is None or type(cell).__name__ in ("NAType", "NaTType") or cell == "":
+            return np.nan
+        moment = datetime.fromisoformat(cell.strip()) if isinstance(cell, str) else cell
+        if not isinstance(moment, datetime):
+            moment = datetime(moment.year, moment.month, moment.day)
+        if moment.tzinfo is not None:
+            moment = moment.astimezone(zone_of(zone)).replace(tzinfo=None)
+        return float((moment - datetime(1970, 1, 1)) // timedelta(microseconds=1))
+    except Exception:  # whatever a cell does when it is read, it does alone
+        return np.inf

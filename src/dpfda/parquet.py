@@ -11,25 +11,33 @@ import pyarrow.parquet
 from .errors import FileError
 from .places import Place
 
-#: Bytes of a batch: it and its copy by rows stay near the processor.
-BATCH_BYTES = 1 << 22
+#: Bytes of a batch.
+BATCH_BYTES = 1 << 23
+#: Read as needed, so that memory does not grow with the size of a file.
+PAGE = 1 << 16
 
 
 @contextmanager
 def _opened(place: Place) -> Iterator[pyarrow.parquet.ParquetFile]:
     try:
         with place.open() as file:
-            yield pyarrow.parquet.ParquetFile(file if place.remote else place.path)
+            source = file if place.remote else place.path
+            yield pyarrow.parquet.ParquetFile(source, buffer_size=PAGE, pre_buffer=False)
     except FileError:
         raise
     except (pa.ArrowException, OSError):
         raise FileError(f"{place.name!r} is not a readable Parquet file, or not all of it. Write it again.") from None
 
 
+def schema(place: Place) -> pa.Schema:
+    """Names and types of the columns."""
+    with _opened(place) as file:
+        return file.schema_arrow
+
+
 def names(place: Place) -> list[str]:
     """Names of the columns."""
-    with _opened(place) as file:
-        return list(file.schema_arrow.names)
+    return list(schema(place).names)
 
 
 def count(places: Sequence[Place]) -> int | None:

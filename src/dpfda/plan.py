@@ -261,6 +261,7 @@ class Plan(Sealed, ABC):
         done is saved there, and files that it has already are not read again.
         """
         if checkpoint is not None:
+            self.check_passes("a checkpoint")
             reading["checkpoint"] = engines.Checkpoint(checkpoint, self.family, site)
         return engines.summarize(self.stage.problem, records, **reading)
 
@@ -285,6 +286,8 @@ class Plan(Sealed, ABC):
     ) -> Release:
         """Check, charge, draw, seal. `records` is data of any kind, read as by :meth:`summarize`, or a summary."""
         summary = records if isinstance(records, Summary) else None
+        if hasattr(reading.get("units"), "__next__"):
+            reading["units"] = list(reading["units"])  # a later pass reads them again
         self.check_passes(summaries.reads_once(records))
         book = exits.open_ledger(ledger)
         exits.check_budget(book, self)

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from . import delimited, functional, parquet
+from . import delimited, frames, functional, parquet
 from .arrays import rows_of
 from .blocks import Block, Raw
 from .errors import FileError, ParameterError, RecordError, shown
@@ -22,7 +22,7 @@ from .intake import Pieces
 from .labels import Coder, texts
 from .layouts import Long, as_layout
 from .places import PARQUET, TEXT, Place, expanded, is_path
-from .tables import Columns, Roles, Watch, arrow_block, holds_lists, pandas_column, pick, stamps
+from .tables import Columns, Roles, Watch, arrow_block, pick, stamps
 
 __all__ = ["Columns", "Progress", "Source", "pick"]
 Progress = Callable[[int, int | None], None]
@@ -52,7 +52,6 @@ class Source:
     unit: str | None = None
     order: str | None = None
     units: Any = None
-    aligned: bool = True
     watch: Watch = field(default_factory=Watch, compare=False)
 
     # -- records ------------------------------------------------------------------------------
@@ -62,8 +61,7 @@ class Source:
         yield from self._from_labels() if self._given_labels else self._blocks(on_file)
 
     @property
-    def _given_labels(self) -> bool:
-        """Whether labels come beside the data, one per record."""
+    def _given_labels(self) -> bool:  # beside the data, one per record
         return self.units is not None or not (self.by is None or isinstance(self.by, str))
 
     def _from_labels(self) -> Iterator[Raw]:
@@ -100,7 +98,7 @@ class Source:
                 yield from part._file(Place(part.data), "" if len(parts) == 1 else Place(part.data).name)
                 if on_file is not None:
                     on_file(number + 1, len(parts))
-        elif (curves := functional.curves_of(data, self.points)) is not None:
+        elif (curves := functional.curves_of(data, self.points, self.lenient)) is not None:
             yield from self._pieces(curves) if isinstance(curves, Pieces) else self._array(curves)
         elif hasattr(data, "iloc") and hasattr(data, "columns"):
             yield from self._pandas(data)
@@ -128,8 +126,7 @@ class Source:
     def labelled(self) -> Iterator[tuple[np.ndarray, np.ndarray]]:
         """The values of blocks of rows, and the number of each record's group."""
         for raw in self.blocks():
-            assert isinstance(raw, Block)
-            assert raw.groups is not None
+            assert isinstance(raw, Block) and raw.groups is not None  # noqa: PT018
             yield raw.values, raw.groups
 
     # -- what is known without reading ------------------------------------------------------------
@@ -194,9 +191,21 @@ class Source:
     @property
     def by_records(self) -> bool:
         """Whether only the records themselves say how many values they have (no shape, no schema)."""
-        if is_path(self.data):
-            return expanded(self.data)[0].suffix not in PARQUET or as_layout(self.layout) is not None
-        return isinstance(self.data, list | tuple) or as_layout(self.layout) is not None
+        if as_layout(self.layout) is not None or isinstance(self.data, list | tuple):
+            return True
+        if hasattr(self.data, "iloc"):
+            return len(self._roles.values([str(name) for name in self.data.columns])) == 1
+        if not is_path(self.data):
+            return self._lists_only(getattr(self.data, "schema", None))
+        place = expanded(self.data)[0]
+        return place.suffix not in PARQUET or self._lists_only(parquet.schema(place))
+
+    def _lists_only(self, schema: Any) -> bool:
+        """Whether a schema does not say how long a curve is: one column of values, lists of any length."""
+        if not isinstance(schema, pa.Schema):
+            return False
+        values = self._roles.values(schema.names)
+        return len(values) == 1 and not pa.types.is_fixed_size_list(schema.field(values[0]).type)
 
     @property
     def irregular(self) -> bool:
@@ -262,23 +271,10 @@ class Source:
             yield Block(pieces.values[where], rows, pieces.times[where], starts - starts[0])
 
     def _pandas(self, frame: Any) -> Iterator[Raw]:
-        """A pandas frame, some rows at a time; its index is not data."""
         names, roles = [str(name) for name in frame.columns], self._roles
-        if any(roles.asides) or self.columns is not None or roles.layout is not None:
-            values = roles.values(names)
-            places = [names.index(n) for n in values]
-        else:
-            values, places = names, list(range(len(names)))
-        if holds_lists(frame, places) or (isinstance(roles.layout, Long) and roles.layout.day is not None):
-            yield from self._arrow(pa.table(frame.iloc[:, [names.index(n) for n in self.chosen(names)]]))
-            return
-        aside = {name: names.index(name) for name in [*roles.asides, *self._watched(names)]}
-        step = _rows_per_batch(len(places))
-        for start in range(0, len(frame), step):
-            part = frame.iloc[start : start + step]
-            columns = [pandas_column(part.iloc[:, p], names[p], start, self.lenient) for p in places]
-            labels = {name: texts(list(part.iloc[:, p])) for name, p in aside.items()}
-            yield roles.block(np.column_stack(columns) if columns else np.empty((len(part), 0)), labels, start)
+        values = roles.values(names) if self._chooses else names
+        aside = [*roles.asides, *self._watched(names)]
+        yield from frames.blocks(frame, roles, values, aside, _rows_per_batch(len(values)))
 
     def _watched(self, names: Sequence[str]) -> list[str]:
         """A column beside the values that would tell of repeats; where all columns are values there is none."""
@@ -332,19 +328,23 @@ class Source:
         return list(dict.fromkeys([*roles.values(names), *roles.asides, *self._watched(names)]))
 
     def _batches_of(self, items: Iterator[Any]) -> Iterator[Raw]:
-        """An iterator of batches (arrays, tables), or of single records."""
-        first, single = 0, []
+        """An iterator of batches (arrays, tables) or of single records: the first item says which."""
+        first, single, batched = 0, [], None
         for item in items:
-            if np.ndim(item) == 2 or hasattr(item, "__arrow_c_stream__") or hasattr(item, "iloc"):
-                for raw in replace(self, data=item).blocks():
-                    yield replace(raw, rows=raw.rows + first)
-                    last = int(raw.rows[-1]) + 1 if len(raw) else 0
-                first += last if len(item) else 0
+            table = isinstance(item, np.ndarray) and item.ndim == 2
+            table = table or hasattr(item, "__arrow_c_stream__") or hasattr(item, "iloc")
+            batched = table if batched is None else batched
+            if batched and not table:
+                raise RecordError("An iterator gives batches or records, not both", cure="Pass batches of one kind.")
+            if not batched:
+                single.append(item)
+                if len(single) == 1024:
+                    yield from self._array(single, first)
+                    first, single = first + len(single), []
                 continue
-            single.append(item)
-            if len(single) == 1024:
-                yield from self._array(single, first)
-                first, single = first + len(single), []
+            for raw in replace(self, data=item).blocks():
+                yield replace(raw, rows=raw.rows + first)
+            first += len(item)
         if single:
             yield from self._array(single, first)
 

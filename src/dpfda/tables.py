@@ -22,7 +22,7 @@ from .delimited import CURE
 from .errors import ParameterError, RecordError, UnitWarning, shown
 from .intake import Pieces
 from .labels import Coder, texts
-from .layouts import DAY, Layout, Lists, Long, days_and_hours, wall_clock
+from .layouts import DAY, Layout, Lists, Long, days_and_hours, wall_clock, wall_of
 
 Columns = str | Sequence[str] | None
 #: Names of columns that say whose a record is: repeats in one of them, unless it is the unit, are worth a warning.
@@ -104,6 +104,8 @@ class Roles:
                 role = {self.by: "by", self.unit: "unit", self.order: "order"}.get(name, "id")
                 raise ParameterError(f"{role} must name a column of the data", shown(name), "Check the spelling.")
         if isinstance(self.layout, Long):
+            if {self.layout.time, self.layout.value} & set(self.asides):
+                raise ParameterError("a column has one role", "times or values with another", "Name another column.")
             return pick(names, [self.layout.time, self.layout.value])
         if isinstance(self.layout, Lists):
             return pick(names, [self.layout.values, *([self.layout.times] if self.layout.times else [])])
@@ -176,6 +178,8 @@ def arrow_block(batch: pa.RecordBatch, values: list[str], roles: Roles, first: i
     """A batch that holds the columns of values, then those of texts."""
     own = dict(zip(batch.schema.names, batch.columns, strict=True))
     wanted = set(values)
+    if roles.watch is not None and roles.watch.repeated is not None:
+        wanted |= set(own) - set(roles.asides)  # it has been said; no need to look on
     aside = {name: texts(_labels(column)) for name, column in own.items() if name not in wanted}
     columns: Any
     lists = isinstance(roles.layout, Lists) or (len(values) == 1 and _is_list(own[values[0]].type))
@@ -221,10 +225,12 @@ def _listed(columns: list[pa.Array], roles: Roles) -> Any:
     if len(columns) == 1:
         return _rectangle(values, lengths, roles)
     times, others = flat[1]
-    if not np.array_equal(lengths, others):
-        bad = np.flatnonzero(lengths != others).tolist()
-        raise RecordError("A curve has as many times as values", bad, "Repair it.")
-    return Pieces(times, values, np.concatenate([[0], np.cumsum(lengths)]))
+    fits = lengths == others
+    if not fits.all():
+        if not roles.lenient:
+            raise RecordError("A curve has as many times as values", np.flatnonzero(~fits).tolist(), "Repair it.")
+        values, times = values[np.repeat(fits, lengths)], times[np.repeat(fits, others)]
+    return Pieces(times, values, np.concatenate([[0], np.cumsum(np.where(fits, lengths, 0))]))
 
 
 def _rectangle(values: np.ndarray, lengths: np.ndarray, roles: Roles) -> np.ndarray:
@@ -247,35 +253,14 @@ def _rectangle(values: np.ndarray, lengths: np.ndarray, roles: Roles) -> np.ndar
 
 def stamps(column: pa.Array, zone: str, lenient: bool) -> np.ndarray:
     """Timestamps as microseconds of the clock on the wall, missing where there is none."""
-    if pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
-        column = _parsed(column)
-    if column is None or not (pa.types.is_timestamp(column.type) or pa.types.is_date(column.type)):
-        if lenient:
-            return np.full(0 if column is None else len(column), np.nan)
-        raise RecordError("A column does not hold timestamps", cure="Write them as 2026-04-05T01:30:00+10:30, say.")
+    if not (pa.types.is_timestamp(column.type) or pa.types.is_date(column.type)):
+        return wall_of(_labels(column), zone, lenient)
     aware = pa.types.is_timestamp(column.type) and column.type.tz is not None
     whole = column.cast(pa.timestamp("us", column.type.tz if aware else None), safe=False).cast(pa.int64())
     known = np.array(whole.is_valid(), dtype=bool)
     ticks = whole.fill_null(0).to_numpy(zero_copy_only=False)
     wall = wall_clock(ticks, zone) if aware else ticks
     return np.where(known, wall.astype(float), np.nan)
-
-
-def _parsed(column: pa.Array) -> pa.Array:
-    for kind in (pa.timestamp("us"), pa.timestamp("us", "UTC")):
-        try:
-            return column.cast(kind)
-        except pa.ArrowException:
-            continue
-    cells = [_stamp(cell) for cell in column.to_pylist()]
-    return pa.array(cells, pa.timestamp("us", "UTC"))
-
-
-def _stamp(cell: Any) -> Any:
-    try:
-        return pa.array([cell]).cast(pa.timestamp("us", "UTC"))[0].as_py()
-    except Exception:  # a cell that is no stamp is missing, alone
-        return None
 
 
 def numeric(kind: pa.DataType) -> bool:
@@ -304,27 +289,7 @@ def _label(cell: Any) -> Any:
         return None
 
 
-# -- pandas and cells -----------------------------------------------------------------------------
-
-
-def holds_lists(frame: Any, places: Sequence[int]) -> bool:
-    """Whether the one value column of a pandas frame holds lists or arrays."""
-    if len(places) > 2 or not len(frame) or getattr(frame.dtypes.iloc[places[0]], "kind", "") != "O":
-        return False
-    return isinstance(frame.iloc[0, places[0]], list | np.ndarray)
-
-
-def pandas_column(column: Any, name: str, first: int, lenient: bool) -> np.ndarray:
-    """Numbers by their type, anything else cell by cell: no cell decides how another is read."""
-    arrow = getattr(column.dtype, "pyarrow_dtype", None)
-    if numeric(arrow) if arrow is not None else getattr(column.dtype, "kind", "O") in "fiub":
-        return column.to_numpy(dtype=float, na_value=np.nan)  # type: ignore[no-any-return]
-    cells = [None] * len(column) if arrow is not None and lenient else list(column)
-    if not lenient:
-        bad = [first + i for i, cell in enumerate(cells) if not (is_number(cell) or is_missing(cell))]
-        if bad:
-            raise RecordError("A cell does not hold a number", bad, CURE, column=name)
-    return np.array([as_number(cell) for cell in cells], dtype=float)
+# -- cells -----------------------------------------------------------------------------
 
 
 def as_cells(record: Any) -> list[Any] | None:

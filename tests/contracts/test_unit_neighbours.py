@@ -12,6 +12,7 @@ from conftest import BOUNDS, GRID, METHODS, hostile
 
 import dpfda as dp
 from dpfda import engines
+from dpfda.intake import kept_of
 
 METHODS_HERE = ["KNorm", "Minimax", "QR", "AR", "FRL-5"]
 RULES = {
@@ -208,14 +209,11 @@ def test_the_average_is_the_average(rng):
 
 def test_curves_are_kept_by_labels_and_never_by_values(rng):
     """The kept ones are the same whatever they hold."""
-    plan = dp.MeanPlan(
-        n=2, epsilon=1, bound=dp.L2Ball(1.0), grid=GRID, method=dp.KNorm(3), unit=dp.Unit("who", 2, "day")
-    )
     marks = []
     for _ in range(5):
         order = rng.permutation(6)
         units = [np.zeros((1, GRID.size)), order[:, None] * np.ones((1, GRID.size)) * 1e-3]
-        kept = plan.problem.intake.kept([str(i) for i in range(6)], units[1])
+        kept = kept_of([str(i) for i in range(6)], units[1], 2)
         marks.append(tuple(sorted(kept.tolist())))
     assert len(set(marks)) == 1
     assert len(marks[0]) == 2

@@ -17,7 +17,7 @@ class ClusterError(DpfdaError, RuntimeError):
     """A cluster could not finish its work: a worker died too often, or the connection was lost."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Answer:
     """`repeats` names a column in which labels repeat, where that is worth a warning."""
 
@@ -32,7 +32,7 @@ def guarded(work: Callable[[], Any], source: Source | None = None) -> Answer:
         found = work()
     except DpfdaError as error:
         return Answer(error=error)
-    except (ArithmeticError, ValueError, TypeError, OSError, LookupError, MemoryError) as error:
+    except Exception as error:  # whatever it is, its text may quote data and a worker would log it
         return Answer(error=ClusterError(f"A worker stopped with an unforeseen {type(error).__name__}."))
     return Answer(found, repeats=source.watch.repeated if source is not None else None)
 

@@ -15,11 +15,14 @@ from typing import Any
 import numpy as np
 
 from ..blocks import Raw
+from ..checkpoints import Part
 from ..errors import DpfdaError, ParameterError
+from ..labels import Coder
 from ..places import Place
 from ..protocol import Summary
 from ..readers import Source
 from ..summaries import Task
+from ..tables import Watch
 from .answers import Answer, died, guarded, opened
 
 #: Buckets of rows that belong together, per part that is read.
@@ -43,7 +46,7 @@ def partial(task: Task, records: Any, source: Source) -> list[dict[str, Summary]
     return [opened(answer) for answer in _computed(dask, tasks)]
 
 
-def each(task: Task, waiting: list[tuple[Source, str]], note: Callable[..., None]) -> None:
+def each(task: Task, waiting: list[tuple[Source, Part]], note: Callable[..., None]) -> None:
     """Every file on its own, noted as soon as it is done; an error is raised when all others are noted."""
     dask = _dask()
     tasks = [dask.delayed(_one)(task, part) for part, _ in waiting]
@@ -108,8 +111,9 @@ def _as_completed(dask: Any, tasks: list[Any]) -> Iterator[tuple[int, Answer]]:
 
 
 def _with(source: Source, data: Any) -> Source:
-    """The source with its partition in place, where it has one."""
-    return source if data is None else replace(source, data=data)
+    """The source with its partition in place, where it has one, and nothing that threads would share."""
+    own = source if source.coder is None else replace(source, coder=Coder(source.coder.groups))
+    return replace(own, watch=Watch(own.watch.cure), **({} if data is None else {"data": data}))
 
 
 def _named(source: Source) -> Iterable[Raw]:
@@ -124,7 +128,8 @@ def _added(task: Task, source: Source, data: Any) -> Answer:
 
 
 def _one(task: Task, source: Source) -> Answer:
-    return guarded(lambda: task.one(source), source)
+    own = _with(source, None)
+    return guarded(lambda: task.one(own), own)
 
 
 def _deal(source: Source, data: Any, count: int) -> list[Answer]:
@@ -148,8 +153,10 @@ def _bucket_of(label: str, count: int) -> int:
 
 
 def _bucket(task: Task, source: Source, dealt: list[Answer]) -> Answer:
+    own = _with(source, None)
+
     def added() -> dict[str, Summary]:
-        return task.added(source, task.gathered(source, [raw for answer in dealt for raw in opened(answer)]))
+        return task.added(own, task.gathered(own, [raw for answer in dealt for raw in opened(answer)]))
 
     return guarded(added)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -58,6 +58,8 @@ def _run(
     engine = engine or found
     if engine and (reading.get("units") is not None or not (by is None or isinstance(by, str))):
         raise ParameterError("labels beside the data are for this process", f"engine={engine!r}", "Name their column.")
+    if engine and task.grouped and task.keyed and task.groups is None:
+        raise ParameterError("on an engine, groups of units are listed", "no list", "Pass groups=['north', ...].")
     source = task.source(None if found else records, by, **reading)
     _check_kept(task, source, engine)
     if checkpoint is not None:
@@ -93,17 +95,15 @@ def _resumed(
             raise PlanMismatch("The summary at this place was made with another plan. Name another file.")
     if any(summary.key != task.key(name) for name, summary in saved.summaries.items()):
         raise PlanMismatch("The summary at this place was made in another way. Name another file.")
-    parts = source.parts()
-    prints = [Place(part.data).fingerprint() for part in parts]
-    waiting = [(part, mark) for part, mark in zip(parts, prints, strict=True) if not saved.has(mark)]
+    parts = [(part, _entry(part, checkpoint.site)) for part in source.parts()]
+    waiting = [(part, entry) for part, entry in parts if not saved.has(entry)]
     done = len(parts) - len(waiting)
 
-    def note(part: Source, mark: str, found: dict[str, Summary], span: Any) -> None:
+    def note(part: Source, entry: Part, found: dict[str, Summary], span: Any) -> None:
         nonlocal saved, done
-        if Place(part.data).fingerprint() != mark:
-            raise RecordError(f"The file {Place(part.data).name!r} changed while it was read", cure="Run again.")
-        entry = Part(Place(part.data).name, mark, checkpoint.site, span)
-        saved = saved.plus(Saved(checkpoint.plan, found, (entry,)))
+        if _entry(part, checkpoint.site) != entry:
+            raise RecordError(f"The file {entry.name!r} changed while it was read", cure="Run again.")
+        saved = saved.plus(Saved(checkpoint.plan, found, (replace(entry, span=span),)))
         saved.save(checkpoint.path)
         done += 1
         if hasattr(progress, "file"):
@@ -114,6 +114,11 @@ def _resumed(
     elif engine == "spark":
         raise ParameterError("checkpoints are for files", "engine='spark'", "Save the summary that Spark returns.")
     else:
-        for part, mark in waiting:
-            note(part, mark, *task.one(part))
+        for part, entry in waiting:
+            note(part, entry, *task.one(part))
     return task.finished(saved.summaries)
+
+
+def _entry(part: Source, site: str) -> Part:
+    place = Place(part.data)
+    return Part(place.name, place.fingerprint(), place.address, site)

@@ -15,7 +15,7 @@ import numpy as np
 import pyarrow as pa
 
 from ..errors import ParameterError
-from ..labels import texts
+from ..labels import Coder, texts
 from ..protocol import Summary
 from ..readers import Source
 from ..summaries import Task
@@ -66,7 +66,7 @@ def _labelled(name: str, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.Recor
 def _answers(task: Task, source: Source, batches: Iterable[pa.RecordBatch], keyed: bool) -> Iterator[pa.RecordBatch]:
     def added() -> dict[str, Summary]:
         plain = (batch.select([n for n in batch.schema.names if n != KEY]) for batch in batches)
-        own = replace(source, data=plain)
+        own = replace(source, data=plain, coder=None if source.coder is None else Coder(source.coder.groups))
         raws = own.blocks()
         return task.added(own, task.gathered(own, raws) if keyed else task.records(own, raws))
 

@@ -108,6 +108,7 @@ class GroupPlan(Sealed):
     ) -> dict[str, Summary]:
         """One summary per group: `by` is a column of labels, or one label per record. Confidential."""
         if checkpoint is not None:
+            self.check_passes("a checkpoint")
             reading["checkpoint"] = engines.Checkpoint(checkpoint, self.family, site)
         problems = {name: plan.stage.problem for name, plan in self._named.items()}
         return engines.summarize_groups(problems, records, by, self.groups, **reading)
@@ -133,6 +134,7 @@ class GroupPlan(Sealed):
         summarised = isinstance(records, Mapping) and all(isinstance(part, Summary) for part in records.values())
         if not summarised and by is None:
             raise ParameterError("groups need labels", "none", "Pass by=<a column, or one label per record>.")
+        by = list(by) if hasattr(by, "__next__") else by  # a later pass reads them again
         self.check_passes("summaries" if summarised else data.reads_once(records))
         book = exits.open_ledger(ledger)
         exits.check_budget(book, self)
