@@ -10,6 +10,7 @@ import subprocess
 import sys
 
 import numpy as np
+import pandas as pd
 import pytest
 from typer.main import get_command
 from typer.testing import CliRunner
@@ -66,6 +67,16 @@ def test_the_example_in_each_help_text_runs(name, folder):
         np.savetxt("people.csv", people, delimiter=",", header="age,weight,sick", comments="")
     if name == "predict":
         run("fit people.csv --target sick --inputs age,weight --domain 0:110 --epsilon 1 --out model.json")
+    if name in ("summarize", "release"):
+        curves = np.random.default_rng(0).uniform(0, 1, (200, 12))
+        for i in range(2):
+            pd.DataFrame(curves[i::2], columns=[f"h{i}" for i in range(12)]).to_parquet(f"part{i}.parquet")
+        run(f"plan {PLAN} --method auto:passes=1 --out plan.json")
+        run("ledger create study.ledger --epsilon 2 --study test")
+        line = line.replace("part*.parquet", "'part*.parquet'").replace("*.summary", "a.summary b.summary")
+    if name == "release":
+        run("summarize part0.parquet -o a.summary")
+        run("summarize part1.parquet -o b.summary")
     if name == "show":
         run("mean curves.csv --epsilon 1 --radius 1 --out mean.json")
     if name.startswith("ledger") and name != "ledger create":

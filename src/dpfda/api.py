@@ -255,7 +255,7 @@ def _with_units(facts: dict[str, Any], reading: dict[str, Any]) -> tuple[dict[st
 
 def _source(curves: Any, reading: dict[str, Any]) -> readers.Source | None:
     """How the data is read in this process; None for data of an engine."""
-    if readers.cluster_of(curves) is not None:
+    if functional.cluster_of(curves) is not None:
         return None
     options = {name: reading[name] for name in ("columns", "header", "layout")}
     return readers.Source(curves, **options, watch=readers.Watch(repeated=""))

@@ -22,7 +22,8 @@ from .intake import MOST_CURVES, Intake, kept_of
 class Block:
     """Some curves, as rows on the grid or (`times` and `starts` given) one after another at their own times.
 
-    `units` and `order` are texts, `groups` numbers of groups (NaN: none); `rows` are row numbers for messages.
+    `units` and `order` are texts, `groups` numbers of groups (NaN: none); `rows` are row numbers for messages,
+    and `files` the names of the files that they count in, where these are several.
     """
 
     values: np.ndarray
@@ -33,6 +34,7 @@ class Block:
     order: np.ndarray | None = None
     groups: np.ndarray | None = None
     file: str = ""
+    files: np.ndarray | None = None
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -67,6 +69,7 @@ class Rows:
     order: np.ndarray | None = None
     groups: np.ndarray | None = None
     file: str = ""
+    files: np.ndarray | None = None
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -83,7 +86,7 @@ class Rows:
         return replace(self, **chosen)
 
 
-_ASIDE = ("rows", "units", "order", "groups")
+_ASIDE = ("rows", "units", "order", "groups", "files")
 Raw = Block | Rows
 
 
@@ -92,6 +95,9 @@ def together(raws: list[Any]) -> Any:
     first = raws[0]
     if len(raws) == 1:
         return first
+    if len({raw.file for raw in raws}) > 1 or any(raw.files is not None for raw in raws):
+        raws = [replace(raw, files=_files(raw)) for raw in raws]
+        first = raws[0]
     joined: dict[str, Any] = {}
     names = ("ids", "times", "values", "days", *_ASIDE) if isinstance(first, Rows) else ("times", "values", *_ASIDE)
     for name in names:
@@ -108,6 +114,10 @@ def together(raws: list[Any]) -> Any:
     return replace(first, **joined, file=raws[-1].file)
 
 
+def _files(raw: Raw) -> np.ndarray:
+    return np.full(len(raw), raw.file, dtype=object) if raw.files is None else raw.files
+
+
 def in_order(raw: Any) -> Any:
     """The same with equal keys side by side; what has no keys stays as it is."""
     if not raw.keys:
@@ -117,8 +127,8 @@ def in_order(raw: Any) -> Any:
 
 def _codes(labels: np.ndarray) -> np.ndarray:
     """Equal labels by equal numbers. (Arrays of fixed-width text would drop what ends a label.)"""
-    known: dict[str, int] = {}
-    return np.array([known.setdefault(label, len(known)) for label in labels.tolist()], dtype=np.int64)
+    known = {label: i for i, label in enumerate(sorted(set(labels.tolist())))}
+    return np.array([known[label] for label in labels.tolist()], dtype=np.int64)
 
 
 class Order:
@@ -249,17 +259,14 @@ def _curves(rows: Rows, lenient: bool) -> Block:
     pick = lambda column: None if column is None else column[starts]  # noqa: E731
     return Block(
         rows.values, rows.rows[starts], rows.times, np.append(starts, len(rows)),
-        pick(rows.units), pick(order), _group_each(rows, starts, lenient), rows.file,
+        pick(rows.units), pick(order), _group_each(rows, starts, lenient), rows.file, pick(rows.files),
     )  # fmt: skip
 
 
 def _check_labels(labels: np.ndarray, raw: Any, what: str) -> None:
     if (lost := np.flatnonzero(labels == "")).size:
-        raise RecordError(
-            f"A {what} is missing{_of(raw)}",
-            raw.rows[lost].tolist(),
-            "Say whose each record is; it decides what counts.",
-        )
+        error = RecordError(f"A {what} is missing", lost.tolist(), "Say whose each record is; it decides what counts.")
+        raise located(error, raw)
 
 
 def _group_each(raw: Any, starts: np.ndarray, lenient: bool) -> np.ndarray | None:
@@ -272,11 +279,11 @@ def _group_each(raw: Any, starts: np.ndarray, lenient: bool) -> np.ndarray | Non
     if several.any() and not lenient:
         missing = np.isnan(groups) & np.isnan(np.fmin.reduceat(raw.groups, starts))
         if (several & ~missing).any():
-            raise RecordError(
-                f"A curve or a unit belongs to more than one group{_of(raw)}",
-                raw.rows[starts[several & ~missing]].tolist(),
-                "Each must have one group throughout.",
+            rows = starts[several & ~missing].tolist()
+            error = RecordError(
+                "A curve or a unit belongs to more than one group", rows, "Each must have one group throughout."
             )
+            raise located(error, raw)
     return np.where(several, np.nan, groups)
 
 
@@ -304,10 +311,13 @@ def _told(step: Any, block: Block, *given: Any) -> np.ndarray:
         raise located(error, block) from None
 
 
-def located(error: RecordError, block: Block) -> RecordError:
-    """An error about some of a block's curves, by their rows in the source and the file's name."""
-    rows = block.rows[list(error.rows)].tolist() if error.rows else ()
-    return RecordError(error.problem + _of(block), rows, error.cure, error.column)
+def located(error: RecordError, raw: Any) -> RecordError:
+    """An error about some of a block's rows, by their numbers in the source and the name of the (first) file."""
+    where = np.array(error.rows, dtype=int)
+    if raw.files is not None and where.size:
+        where = where[raw.files[where] == raw.files[where[0]]]
+        raw = replace(raw, file=raw.files[where[0]])
+    return RecordError(error.problem + _of(raw), raw.rows[where].tolist(), error.cure, error.column)
 
 
 def contributions(blocks: Iterable[Block], intake: Intake | None, order: Order) -> Iterator[Block]:
@@ -353,7 +363,8 @@ def _averaged(block: Block, intake: Intake) -> Block:
         assert block.units is not None
         starts = _runs(block.units)
     values = _told(lambda: intake.contributions(block.values, starts), block)
-    return Block(values, block.rows[starts], groups=groups, file=block.file)
+    files = None if block.files is None else block.files[starts]
+    return Block(values, block.rows[starts], groups=groups, file=block.file, files=files)
 
 
 def records(raws: Iterable[Raw], intake: Intake | None, ids: Order, units: Order) -> Iterator[Block]:

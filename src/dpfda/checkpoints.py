@@ -39,11 +39,15 @@ class Part:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Saved:
-    """Summaries by group (one, without a name, where there are no groups) of some files, for one plan."""
+    """Summaries by group (one, without a name, where there are no groups) of some files, for one plan.
+
+    `columns` are the value columns in their order, where the files name them.
+    """
 
     plan: str
     summaries: Mapping[str, Summary] = field(default_factory=dict)
     parts: tuple[Part, ...] = ()
+    columns: tuple[str, ...] | None = None
 
     def __repr__(self) -> str:
         return f"Saved(confidential, {len(self.parts)} files, plan {self.plan[:12]})"
@@ -67,19 +71,23 @@ class Saved:
         """Both together: of one plan, of different files, of different units."""
         if self.plan != other.plan:
             raise PlanMismatch("These summaries were made with different plans; they do not add up. Use one plan.")
+        if self.columns != other.columns and self.parts and other.parts:
+            raise PlanMismatch("These summaries were made from other columns, or in another order: they do not add up.")
         for part in other.parts:
             for known in self.parts:
                 _check_apart(part, known)
         whole = dict(self.summaries)
         for name, summary in other.summaries.items():
             whole[name] = whole[name].merge(summary) if name in whole else summary
-        return replace(self, summaries=whole, parts=(*self.parts, *other.parts))
+        columns = self.columns if self.parts else other.columns
+        return replace(self, summaries=whole, parts=(*self.parts, *other.parts), columns=columns)
 
     def save(self, path: str | os.PathLike[str]) -> Path:
         """Write it, readable by its owner only; the file is whole or absent."""
         body = {
             "confidential": NOTICE,
             "plan": self.plan,
+            "columns": None if self.columns is None else list(self.columns),
             "files": [_plain(part) for part in self.parts],
             "summaries": {name: _numbers(summary) for name, summary in self.summaries.items()},
         }
@@ -140,7 +148,8 @@ def load(path: str | os.PathLike[str]) -> Saved:
     try:
         parts = tuple(_part(entry) for entry in body["files"])
         summaries = {str(group): _summary(entry) for group, entry in body["summaries"].items()}
-        return Saved(str(body["plan"]), summaries, parts)
+        columns = None if body["columns"] is None else tuple(str(name) for name in body["columns"])
+        return Saved(str(body["plan"]), summaries, parts, columns)
     except (KeyError, TypeError, ValueError, AttributeError, OverflowError):
         raise FileError(f"{name!r} does not hold a whole summary.") from None
 

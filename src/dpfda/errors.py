@@ -58,6 +58,12 @@ class RecordError(DpfdaError, ValueError):
         """Errors travel between processes whole."""
         return type(self), (self.problem, self.rows, self.cure, self.column)
 
+    def within(self, file: str) -> RecordError:
+        """The same error with the name of the file that it is about."""
+        if repr(file) in self.problem:
+            return self
+        return RecordError(f"{self.problem} in {file!r}", self.rows, self.cure, self.column)
+
     def shifted(self, first: int) -> RecordError:
         """The same error with rows counted from the start of the source, not of a batch."""
         return RecordError(self.problem, [r + first for r in self.rows], self.cure, self.column)

@@ -42,17 +42,22 @@ def _columns(columns: list[Any], names: list[str], roles: Roles, first: int) -> 
 
 
 def _holds_lists(columns: list[Any], roles: Roles) -> bool:
-    """Whether a column holds lists: as the layout says, or (where records may not decide, never) as its cells show."""
+    """Whether cells are curves: by public facts where there is a plan, else by the first cell."""
     if isinstance(roles.layout, Lists):
         return True
-    if roles.lenient or len(columns) != 1 or not len(columns[0]) or getattr(columns[0].dtype, "kind", "") != "O":
+    if len(columns) != 1 or isinstance(roles.layout, Long) or getattr(columns[0].dtype, "kind", "") != "O":
         return False
-    return isinstance(columns[0].iloc[0], list | tuple | np.ndarray)
+    if roles.width is not None:
+        return roles.width > 1
+    return bool(len(columns[0])) and isinstance(columns[0].iloc[0], list | tuple | np.ndarray)
 
 
 def _lists(columns: list[Any], roles: Roles, first: int) -> Any:
     if len(columns) == 2:
-        return ragged(list(columns[1]), list(columns[0]), roles.lenient)
+        try:
+            return ragged(list(columns[1]), list(columns[0]), roles.lenient)
+        except RecordError as error:
+            raise error.shifted(first) from None
     cells = list(columns[0])
     width = roles.width if roles.width is not None else max((len(as_cells(cell) or ()) for cell in cells), default=0)
     rows = [as_record(cell, width, roles.lenient) for cell in cells]

@@ -42,6 +42,12 @@ class Irregular:
         return "Irregular(curves at their own times)"
 
 
+def cluster_of(data: Any) -> str | None:
+    """The engine that data belongs to by its kind, if it lives on a cluster."""
+    home = type(data).__module__.split(".")[0]
+    return {"dask": "dask", "dask_expr": "dask", "pyspark": "spark"}.get(home)
+
+
 def is_irregular(data: Any) -> bool:
     """Whether curves come at their own times."""
     return isinstance(data, Irregular) or hasattr(data, "start_indices")

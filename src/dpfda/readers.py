@@ -37,7 +37,7 @@ class Source:
     with names (None looks at the first line, which `lenient` reading must not do); `width` is the
     number of values a usable record has, `points` the grid they must live on. `by` is a column of
     public labels, or one label per record; `coder` numbers them. `unit` (and `order`) name the columns that
-    say whose a record is, or `units` says it for each record.
+    say whose a record is, or `units` says it for each record. `file` is the name of one of several files, for messages.
     """
 
     data: Any
@@ -52,6 +52,7 @@ class Source:
     unit: str | None = None
     order: str | None = None
     units: Any = None
+    file: str = ""
     watch: Watch = field(default_factory=Watch, compare=False)
 
     # -- records ------------------------------------------------------------------------------
@@ -93,9 +94,8 @@ class Source:
     def _blocks(self, on_file: Callable[[int, int], None] | None) -> Iterator[Raw]:
         data = self.data
         if is_path(data):
-            parts = self.parts()
-            for number, part in enumerate(parts):
-                yield from part._file(Place(part.data), "" if len(parts) == 1 else Place(part.data).name)
+            for number, part in enumerate(parts := self.parts()):
+                yield from part._file(Place(part.data))
                 if on_file is not None:
                     on_file(number + 1, len(parts))
         elif (curves := functional.curves_of(data, self.points, self.lenient)) is not None:
@@ -159,16 +159,16 @@ class Source:
         places = expanded(self.data)
         if len(places) == 1:
             return [replace(self, data=places[0].path)]
-        values = [self._value_names(place) for place in places]
+        values = [self.value_names(place) for place in places]
         for place, names in zip(places, values, strict=True):
             if (names is None) != (values[0] is None) or (names and set(names) != set(values[0] or ())):
                 raise FileError(
                     f"{place.name!r} has other columns than {places[0].name!r}. Files of one release need the same."
                 )
         chosen = values[0] if as_layout(self.layout) is None else self.columns
-        return [replace(self, data=place.path, columns=chosen) for place in places]
+        return [replace(self, data=place.path, columns=chosen, file=place.name) for place in places]
 
-    def _value_names(self, place: Place) -> list[str] | None:
+    def value_names(self, place: Place) -> list[str] | None:
         """The value columns of a file, by name; none in a text file without names."""
         names = self._names_in(place)
         return None if names is None else self._roles.values(names)
@@ -217,7 +217,7 @@ class Source:
     @property
     def spends_itself(self) -> bool:
         """Whether reading once uses the data up."""
-        if cluster_of(self.data) is not None:
+        if functional.cluster_of(self.data) is not None:
             return False
         stream = hasattr(self.data, "__arrow_c_stream__") and not hasattr(self.data, "__len__")
         return stream or hasattr(self.data, "__next__")
@@ -242,7 +242,7 @@ class Source:
     def size_hint(self) -> int | None:
         """Number of rows if the source knows it without being read, for progress bars."""
         data = self.data
-        if cluster_of(data) is not None:
+        if functional.cluster_of(data) is not None:
             return None  # counting would be a pass of its own
         if is_path(data):
             try:
@@ -304,7 +304,7 @@ class Source:
     def _chooses(self) -> bool:
         return self.columns is not None or bool(self._roles.asides) or self._roles.layout is not None
 
-    def _record_batches(self, names: list[str], batches: Iterable[pa.RecordBatch], file: str = "") -> Iterator[Raw]:
+    def _record_batches(self, names: list[str], batches: Iterable[pa.RecordBatch]) -> Iterator[Raw]:
         roles, first = self._roles, 0
         if len(set(names)) < len(names):
             if self._chooses:
@@ -319,7 +319,7 @@ class Source:
             step = _rows_per_batch(len(values))
             for start in range(0, batch.num_rows, step):
                 part = batch.slice(start, step)
-                yield arrow_block(part, values, roles, first, file)
+                yield arrow_block(part, values, roles, first, self.file)
                 first += part.num_rows
 
     def chosen(self, names: Sequence[str]) -> list[str]:
@@ -342,24 +342,29 @@ class Source:
                     yield from self._array(single, first)
                     first, single = first + len(single), []
                 continue
+            start = first
             for raw in replace(self, data=item).blocks():
-                yield replace(raw, rows=raw.rows + first)
-            first += len(item)
+                yield replace(raw, rows=raw.rows + start)
+                first = start + int(raw.rows[-1]) + 1
         if single:
             yield from self._array(single, first)
 
     # -- files ----------------------------------------------------------------------------
 
-    def _file(self, place: Place, name: str) -> Iterator[Raw]:
-        if place.suffix in PARQUET:
-            chosen = self.chosen(parquet.names(place))
-            yield from self._record_batches(chosen, parquet.batches(place, chosen), name)
-            return
-        if place.suffix not in TEXT:
-            self._names_in(place)  # says so
-        yield from self._text(place, name)
+    def _file(self, place: Place) -> Iterator[Raw]:
+        """Blocks of one file; errors about its records name it where it is one of several."""
+        try:
+            if place.suffix in PARQUET:
+                chosen = self.chosen(parquet.names(place))
+                yield from self._record_batches(chosen, parquet.batches(place, chosen))
+                return
+            if place.suffix not in TEXT:
+                self._names_in(place)  # says so
+            yield from self._text(place)
+        except RecordError as error:
+            raise error.within(self.file) if self.file else error from None
 
-    def _text(self, place: Place, name: str) -> Iterator[Raw]:
+    def _text(self, place: Place) -> Iterator[Raw]:
         roles = self._roles
         layout = delimited.layout(place, self.header, self.lenient, self.width if roles.layout is None else None)
         if layout.names is None and self._chooses:
@@ -379,14 +384,8 @@ class Source:
                 times = stamps(pa.array(columns.pop(), pa.string()), str(roles.layout.day), self.lenient)
                 values = np.column_stack([times, values])
             labels = {word: texts(column) for word, column in zip(words, columns, strict=False)}
-            yield roles.block(values, labels, first, name)
+            yield roles.block(values, labels, first, self.file)
             first += len(values)
-
-
-def cluster_of(data: Any) -> str | None:
-    """The engine that data belongs to by its kind, if it lives on a cluster."""
-    home = type(data).__module__.split(".")[0]
-    return {"dask": "dask", "dask_expr": "dask", "pyspark": "spark"}.get(home)
 
 
 def _listed(labels: Any) -> list[Any]:

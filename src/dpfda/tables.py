@@ -184,7 +184,10 @@ def arrow_block(batch: pa.RecordBatch, values: list[str], roles: Roles, first: i
     columns: Any
     lists = isinstance(roles.layout, Lists) or (len(values) == 1 and _is_list(own[values[0]].type))
     if lists:
-        columns = _listed([own[name] for name in values], roles)
+        try:
+            columns = _listed([own[name] for name in values], roles)
+        except RecordError as error:
+            raise error.shifted(first) from None
     else:
         columns = np.empty((batch.num_rows, len(values)))
         for i, name in enumerate(values):

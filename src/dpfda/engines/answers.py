@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
 from typing import Any
 
 from .. import errors
@@ -39,11 +39,23 @@ def guarded(work: Callable[[], Any], source: Source | None = None) -> Answer:
 
 def opened(answer: Answer) -> Any:
     """What was found; an error is raised, a warning given, here."""
-    if answer.error is not None:
-        raise answer.error
+    found = passed(answer)
     if answer.repeats is not None:
         Watch().warn(answer.repeats)
+    return found
+
+
+def passed(answer: Answer) -> Any:
+    """What was found, for other work on the way; an error is raised."""
+    if answer.error is not None:
+        raise answer.error
     return answer.found
+
+
+def telling(answer: Answer, before: Iterable[Answer]) -> Answer:
+    """The answer with the warning of one that it was made from: it is given where all meet."""
+    repeats = [one.repeats for one in before if one.repeats is not None]
+    return replace(answer, repeats=repeats[0]) if repeats and answer.repeats is None else answer
 
 
 def died(engine: str, error: Exception) -> ClusterError:

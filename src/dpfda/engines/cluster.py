@@ -23,7 +23,7 @@ from ..protocol import Summary
 from ..readers import Source
 from ..summaries import Task
 from ..tables import Watch
-from .answers import Answer, died, guarded, opened
+from .answers import Answer, died, guarded, opened, passed, telling
 
 #: Buckets of rows that belong together, per part that is read.
 BUCKETS = 2
@@ -145,7 +145,10 @@ def _deal(source: Source, data: Any, count: int) -> list[Answer]:
         return buckets
 
     answer = guarded(dealt, own)
-    return [answer] * count if answer.error is not None else [replace(answer, found=part) for part in answer.found]
+    if answer.error is not None:
+        return [answer] * count
+    names = () if own.coder is None else own.coder.names  # each part numbers its groups as they come
+    return [replace(answer, found=(names, part)) for part in answer.found]
 
 
 def _bucket_of(label: str, count: int) -> int:
@@ -156,10 +159,19 @@ def _bucket(task: Task, source: Source, dealt: list[Answer]) -> Answer:
     own = _with(source, None)
 
     def added() -> dict[str, Summary]:
-        return task.added(own, task.gathered(own, [raw for answer in dealt for raw in opened(answer)]))
+        raws = [_recoded(raw, names, own.coder) for names, part in map(passed, dealt) for raw in part]
+        return task.added(own, task.gathered(own, raws))
 
-    return guarded(added)
+    return telling(guarded(added), dealt)
+
+
+def _recoded(raw: Raw, names: tuple[str, ...], coder: Coder | None) -> Raw:
+    """The same with groups in the numbers of this bucket."""
+    if coder is None or raw.groups is None:
+        return raw
+    codes = np.append(coder.column(names), np.nan)  # the last is for none
+    return replace(raw, groups=codes[np.where(np.isnan(raw.groups), -1, raw.groups).astype(int)])
 
 
 def _merge(task: Task, answers: list[Answer]) -> Answer:
-    return guarded(lambda: task.merged([opened(answer) for answer in answers]))
+    return telling(guarded(lambda: task.merged([passed(answer) for answer in answers])), answers)

@@ -10,10 +10,12 @@ from typing import Any
 
 from ..checkpoints import Part, Saved, load
 from ..errors import ParameterError, PlanMismatch, RecordError, shown
+from ..functional import cluster_of
 from ..labels import as_groups
+from ..layouts import as_layout
 from ..places import Place, is_path
 from ..protocol import Problem, Summary
-from ..readers import Source, cluster_of
+from ..readers import Source
 from ..summaries import ALL, Task, here
 from . import cluster, spark
 
@@ -58,8 +60,6 @@ def _run(
     engine = engine or found
     if engine and (reading.get("units") is not None or not (by is None or isinstance(by, str))):
         raise ParameterError("labels beside the data are for this process", f"engine={engine!r}", "Name their column.")
-    if engine and task.grouped and task.keyed and task.groups is None:
-        raise ParameterError("on an engine, groups of units are listed", "no list", "Pass groups=['north', ...].")
     source = task.source(None if found else records, by, **reading)
     _check_kept(task, source, engine)
     if checkpoint is not None:
@@ -95,7 +95,12 @@ def _resumed(
             raise PlanMismatch("The summary at this place was made with another plan. Name another file.")
     if any(summary.key != task.key(name) for name, summary in saved.summaries.items()):
         raise PlanMismatch("The summary at this place was made in another way. Name another file.")
-    parts = [(part, _entry(part, checkpoint.site)) for part in source.parts()]
+    files = source.parts()
+    columns = None if as_layout(source.layout) is not None else files[0].value_names(Place(files[0].data))
+    if columns is not None and set(columns) == set(saved.columns or ()):
+        columns = list(saved.columns or ())  # by name, in the order of the files before
+        files = [replace(part, columns=columns) for part in files]
+    parts = [(part, _entry(part, checkpoint.site)) for part in files]
     waiting = [(part, entry) for part, entry in parts if not saved.has(entry)]
     done = len(parts) - len(waiting)
 
@@ -103,7 +108,8 @@ def _resumed(
         nonlocal saved, done
         if _entry(part, checkpoint.site) != entry:
             raise RecordError(f"The file {entry.name!r} changed while it was read", cure="Run again.")
-        saved = saved.plus(Saved(checkpoint.plan, found, (replace(entry, span=span),)))
+        named = None if columns is None else tuple(columns)
+        saved = saved.plus(Saved(checkpoint.plan, found, (replace(entry, span=span),), named))
         saved.save(checkpoint.path)
         done += 1
         if hasattr(progress, "file"):
