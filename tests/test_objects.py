@@ -53,3 +53,22 @@ def test_a_release_as_an_array(curves):
     surface = dp.covariance(curves, epsilon=1, bound=dp.L2Ball(10.0)).to_xarray()
     assert surface.shape == (12, 12)
     assert len(set(surface.dims)) == 2
+
+
+def test_functions_in_a_basis_are_evaluated_on_the_grid():
+    skfda = pytest.importorskip("skfda", reason="the fda extra is not installed")
+    basis = skfda.representation.basis.MonomialBasis(n_basis=3, domain_range=(0, 1))
+    data = skfda.FDataBasis(basis, np.tile([1.0, 0.0, 2.0], (30, 1)))
+    release = dp.mean(data, grid=12, **FACTS)
+    assert release.values == pytest.approx(1 + 2 * np.linspace(0, 1, 12) ** 2, abs=1e-2)
+    with pytest.raises(dp.ParameterError, match="need a grid"):
+        dp.mean(data, **FACTS)
+
+
+def test_polars_frames_lazy_or_not(curves):
+    import polars as pl
+
+    frame = pl.DataFrame(curves, schema=[f"h{i}" for i in range(12)], orient="row").with_columns(note=pl.lit("x"))
+    plan = dp.MeanPlan(n=40, grid=12, **FACTS)
+    whole = plan.summarize(curves)
+    assert plan.summarize(frame, columns="h*") == plan.summarize(frame.lazy(), columns="h*") == whole

@@ -61,6 +61,8 @@ def curves_of(data: Any, points: np.ndarray | None, lenient: bool) -> np.ndarray
         return _irregular(data)
     if hasattr(data, "data_matrix") and hasattr(data, "grid_points"):
         return _rows(_matrix(data), [np.asarray(axis, dtype=float) for axis in data.grid_points], points)
+    if hasattr(data, "basis") and hasattr(data, "coefficients") and callable(data):
+        return _evaluated(data, points)
     if hasattr(data, "dims") and hasattr(data, "coords"):
         values, along = _array(data)
         return _rows(values, [along], points)
@@ -103,6 +105,16 @@ def _irregular(data: Any) -> Pieces:
     if times.ndim != 2 or times.shape[1] != 1 or values.ndim != 2 or values.shape[1] != 1:
         raise RecordError("Irregular data must be curves with one component", cure="Select one component first.")
     return Pieces(times[:, 0], values[:, 0], np.append(np.asarray(data.start_indices, dtype=np.int64), len(times)))
+
+
+def _evaluated(data: Any, points: np.ndarray | None) -> np.ndarray:
+    """A scikit-fda FDataBasis, which is known everywhere, on the plan's grid."""
+    if points is None:
+        raise ParameterError("functions in a basis need a grid", "none", "Pass grid=dp.Grid.uniform(0, 1, 48), say.")
+    values = np.asarray(data(points))
+    if values.ndim != 3 or values.shape[2] != 1:
+        raise RecordError("Functional data must have one component", cure="Select one first.")
+    return values[..., 0]
 
 
 def _matrix(data: Any) -> np.ndarray:

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from .. import api, codec
+from .. import api, checkpoints, codec
 from .. import release as exits
 from ..errors import FileError, ParameterError
 from ..errors import shown as spelt
@@ -190,7 +190,7 @@ def check_shrink(method: str | None) -> None:
 
 @guarded
 def show_command(
-    file: Annotated[Path, typer.Argument(help="A release or a plan, as JSON.")],
+    file: Annotated[Path, typer.Argument(help="A release, a plan or a summary, as JSON.")],
     plot: Annotated[Path | None, typer.Option(help="Write a picture of a release (PNG).")] = None,
     csv: Annotated[Path | None, typer.Option(help="Write curve and band of a release as CSV.")] = None,
     as_json: opt.AsJson = False,
@@ -200,7 +200,12 @@ def show_command(
     Example: dpfda show mean.json --plot again.png
     """
     outputs = opt.Outputs(csv=csv, plot=plot)
-    if codec.kind_of(opt.read_text(file)) == "plan":
+    kind = codec.kind_of(opt.read_text(file))
+    if kind == "summary":
+        saved = checkpoints.load(file)
+        out.print(f"A summary of {len(saved.parts)} files for plan family {saved.plan[:12]}. {checkpoints.NOTICE}")
+        return
+    if kind == "plan":
         if outputs.paths:
             raise ParameterError("a plan has no curve to write", "--plot or --csv", "Show a release, or drop them.")
         plan = opt.read_plan(file, Plan)  # type: ignore[type-abstract]
