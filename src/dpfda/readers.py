@@ -104,8 +104,8 @@ class Source:
             yield from self._pandas(data)
         elif hasattr(data, "to_numpy") and hasattr(data, "dtype") and self.columns is None:  # one column
             yield from self._array(data.to_numpy())
-        elif hasattr(data, "__arrow_c_stream__") or isinstance(data, pa.RecordBatch) or hasattr(data, "collect_schema"):
-            yield from self._arrow(data.collect() if hasattr(data, "collect_schema") else data)
+        elif hasattr(data, "__arrow_c_stream__") or isinstance(data, pa.RecordBatch) or hasattr(data, "collect"):
+            yield from self._arrow(data.collect() if hasattr(data, "collect") else data)
         elif hasattr(data, "__next__"):
             yield from self._batches_of(data)
         elif self.columns is not None or self._roles.asides or self.layout is not None:
