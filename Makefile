@@ -25,9 +25,9 @@ $(DEMO): pyproject.toml constraints.txt
 demo: $(DEMO)
 	$(BIN)/dpfda demo --out demo
 
-# Two at a time; a file's tests stay together, because they may share a cluster.
+# Two at a time, one thread each; the tests of a file stay together, because they may share a cluster.
 test: setup
-	$(BIN)/python -m pytest -n 2 --dist loadfile
+	OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist loadfile
 
 lint: setup
 	$(BIN)/ruff check src tests benchmarks docs

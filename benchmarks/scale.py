@@ -59,7 +59,7 @@ def parts(folder: Path, count: int, make: Callable[[int], pa.Table | str]) -> li
     for i, path in enumerate(paths):
         if not path.exists():
             made, part = make(i), path.with_suffix(".unfinished")
-            os.link(made, part) if isinstance(made, str) else pq.write_table(made, part)
+            shutil.copyfile(made, part) if isinstance(made, str) else pq.write_table(made, part)
             part.rename(path)
     return [str(path) for path in paths]
 
@@ -370,7 +370,7 @@ def measure(options: argparse.Namespace, folder: Path) -> None:
     found |= engines(files, rows, lists, few, rounds, options.skip_spark)
     owned = parts(folder / f"days-{households}", 1, lambda i: days(households))
     found["units"] = units(owned, households, rounds)
-    found["linearity"] = linearity(files, rows, folder / f"links-{rows}", rounds)
+    found["linearity"] = linearity(files, rows, folder / f"copies-{rows}", rounds)
     common.save("scale", found | {"wanted": WANTED})
 
 
