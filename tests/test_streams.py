@@ -606,3 +606,20 @@ def test_ids_of_a_long_stream_must_be_in_order(curves, tmp_path, ledger):
     plan = dp.MeanPlan(n=3, **FACTS, align="linear")
     assert plan.summarize(tmp_path / "c.csv", layout="long") == plan.summarize(curves[:3])
     assert plan.summarize(long.sample(frac=1, random_state=5), layout="long") == plan.summarize(curves[:3])
+
+
+def test_memory_is_taken_again_only_when_nobody_holds_it():
+    room = tables.Room()
+    held = [room.matrix(3, 4) for _ in range(5)]
+    for i, matrix in enumerate(held):
+        matrix[:] = i
+    assert [matrix[0, 0] for matrix in held] == [0, 1, 2, 3, 4]
+    last, places = held[-1], set()
+    del held, matrix
+    for i in range(50):
+        new = room.matrix(3, 4)
+        assert not np.shares_memory(new, last)
+        new[:] = i
+        places.add(new.ctypes.data)
+        last = new
+    assert len(places) <= 3

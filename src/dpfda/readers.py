@@ -22,7 +22,7 @@ from .intake import Pieces
 from .labels import Coder, texts
 from .layouts import Long, as_layout
 from .places import PARQUET, TEXT, Place, expanded, is_path
-from .tables import Columns, Roles, Watch, arrow_block, pick, stamps
+from .tables import Columns, Roles, Room, Watch, arrow_block, pick, stamps
 
 __all__ = ["Columns", "Progress", "Source", "pick"]
 Progress = Callable[[int, int | None], None]
@@ -305,7 +305,7 @@ class Source:
         return self.columns is not None or bool(self._roles.asides) or self._roles.layout is not None
 
     def _record_batches(self, names: list[str], batches: Iterable[pa.RecordBatch]) -> Iterator[Raw]:
-        roles, first = self._roles, 0
+        roles, room, first = self._roles, Room(), 0
         if len(set(names)) < len(names):
             if self._chooses:
                 raise FileError("Column names repeat; every column needs its own.")
@@ -319,7 +319,7 @@ class Source:
             step = _rows_per_batch(len(values))
             for start in range(0, batch.num_rows, step):
                 part = batch.slice(start, step)
-                yield arrow_block(part, values, roles, first, self.file)
+                yield arrow_block(part, values, roles, first, self.file, room)
                 first += part.num_rows
 
     def chosen(self, names: Sequence[str]) -> list[str]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import fnmatch
 import numbers
+import sys
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -174,7 +175,27 @@ def pick(names: Sequence[str], columns: Columns) -> list[str]:
 # -- Arrow --------------------------------------------------------------------------------------
 
 
-def arrow_block(batch: pa.RecordBatch, values: list[str], roles: Roles, first: int, file: str = "") -> Raw:
+class Room:
+    """Memory for one batch after another: taken again as soon as nobody holds what was in it.
+
+    Where an allocator gives memory back at once (as on Dask's workers) new pages cost more than what is done in them.
+    """
+
+    def __init__(self) -> None:
+        self.bases: list[np.ndarray] = []
+
+    def matrix(self, rows: int, width: int) -> np.ndarray:
+        size = rows * width
+        for i in range(len(self.bases)):
+            if self.bases[i].size >= size and sys.getrefcount(self.bases[i]) == 2:  # no view of it is left
+                return self.bases[i][:size].reshape(rows, width)
+        self.bases = [*self.bases[-2:], np.empty(size)]
+        return self.bases[-1].reshape(rows, width)
+
+
+def arrow_block(
+    batch: pa.RecordBatch, values: list[str], roles: Roles, first: int, file: str = "", room: Room | None = None
+) -> Raw:
     """A batch that holds the columns of values, then those of texts."""
     own = dict(zip(batch.schema.names, batch.columns, strict=True))
     wanted = set(values)
@@ -189,7 +210,7 @@ def arrow_block(batch: pa.RecordBatch, values: list[str], roles: Roles, first: i
         except RecordError as error:
             raise error.shifted(first) from None
     else:
-        columns = np.empty((batch.num_rows, len(values)))
+        columns = (Room() if room is None else room).matrix(batch.num_rows, len(values))
         for i, name in enumerate(values):
             if isinstance(roles.layout, Long) and roles.layout.day is not None and name == roles.layout.time:
                 columns[:, i] = stamps(own[name], roles.layout.day, roles.lenient)

@@ -35,14 +35,15 @@ def partial(task: Task, records: Any, source: Source) -> list[dict[str, Summary]
     """Partial summaries of all parts."""
     dask = _dask()
     parts = _parts(records, source)
+    shared = dask.delayed(task, traverse=False)  # once for all parts
     if task.keyed_in(source):
         count = max(2, BUCKETS * len(parts))
         dealt = [dask.delayed(_deal, nout=count)(part, data, count) for part, data in parts]
-        tasks = [dask.delayed(_bucket)(task, source, [row[i] for row in dealt]) for i in range(count)]
+        tasks = [dask.delayed(_bucket)(shared, source, [row[i] for row in dealt]) for i in range(count)]
     else:
-        tasks = [dask.delayed(_added)(task, part, data) for part, data in parts]
+        tasks = [dask.delayed(_added)(shared, part, data) for part, data in parts]
     while len(tasks) > FAN:
-        tasks = [dask.delayed(_merge)(task, tasks[i : i + FAN]) for i in range(0, len(tasks), FAN)]
+        tasks = [dask.delayed(_merge)(shared, tasks[i : i + FAN]) for i in range(0, len(tasks), FAN)]
     return [opened(answer) for answer in _computed(dask, tasks)]
 
 
