@@ -21,6 +21,7 @@ import pytest
 import dpfda as dp
 from dpfda import parquet, readers
 from dpfda.summaries import Task
+from dpfda.tables import Room
 
 SIZE = 6
 NAMES = [f"h{i}" for i in range(SIZE)]
@@ -609,7 +610,7 @@ def test_ids_of_a_long_stream_must_be_in_order(curves, tmp_path, ledger):
 
 
 def test_memory_is_taken_again_only_when_nobody_holds_it():
-    room = tables.Room()
+    room = Room()
     held = [room.matrix(3, 4) for _ in range(5)]
     for i, matrix in enumerate(held):
         matrix[:] = i
