@@ -299,6 +299,10 @@ class Intake:
         largest = self.outer / np.sqrt(self.grid.weights)
         return np.exp2(np.floor(np.log2(largest)) - QUANTUM_BITS)
 
+    @cached_property
+    def _per_quantum(self) -> np.ndarray:
+        return 1 / self._quanta  # exact: powers of two
+
     def contributions(self, rows: np.ndarray, starts: np.ndarray) -> np.ndarray:
         """The average of each unit's curves: exact sums of rounded values, so their order does not matter.
 
@@ -317,9 +321,15 @@ class Intake:
                 cure="Pass unit=dp.Unit(..., most=1000), or check that the column names units.",
             )
         with np.errstate(all="ignore"):
-            quanta = np.rint(np.clip((rows - self.center) / self._quanta, -LARGEST, LARGEST))
-            quanta[~usable] = 0.0
-            totals = np.add.reduceat(quanta.astype(np.int64), starts, axis=0)
+            quanta = rows - self.center
+            quanta *= self._per_quantum
+            np.clip(quanta, -LARGEST, LARGEST, out=quanta)
+            np.rint(quanta, out=quanta)
+            if not usable.all():
+                quanta[~usable] = 0.0
+            # Whole numbers below 2^53 add up exactly as floats too, and without a copy.
+            few = sizes.size > 0 and int(sizes.max()) <= 2**6
+            totals = np.add.reduceat(quanta if few else quanta.astype(np.int64), starts, axis=0)
             counts = np.add.reduceat(usable.astype(np.int64), starts)
             return np.asarray(self.center + totals / counts[:, None] * self._quanta)  # none usable: missing
 

@@ -64,6 +64,18 @@ class Place:
         with self.open() as file:
             return hashlib.file_digest(file, "sha256").hexdigest()  # type: ignore[arg-type]
 
+    def stamp(self) -> str:
+        """What changes when the file does, without reading it: its size and time."""
+        try:
+            if not self.remote:
+                found = os.stat(self.path)
+                return f"{found.st_size} {found.st_mtime_ns}"
+            system, inner = _system(self.path)
+            facts = system.info(inner)
+            return " ".join(str(facts.get(name)) for name in ("size", "mtime", "ETag", "LastModified", "created"))
+        except OSError:
+            return ""
+
     @property
     def address(self) -> str:
         """One spelling of where it is."""

@@ -104,10 +104,9 @@ class Task:
         sorted_rows = [in_order(together(found))] if found else []
         return records(sorted_rows, self.problem.intake, *self.orders(source, True))
 
-    def added(self, source: Source, blocks: Iterable[Block], progress: Any = None) -> dict[str, Summary]:
+    def added(self, source: Source, blocks: Iterable[Block]) -> dict[str, Summary]:
         """The summaries of these records, by group."""
         found: dict[str, Summary] = {}
-        done = 0
         for block in blocks:
             if block.values.shape[1] != self.problem.width:
                 raise RecordError(
@@ -121,9 +120,6 @@ class Task:
                     raise located(error, part) from None
                 summary = problem.kind(problem.key, len(part), totals)
                 found[name] = found[name].merge(summary) if name in found else summary
-            done += len(block)
-            if progress and not self.problem.adds:  # a count of records is private there
-                progress(done)
         return found
 
     def _by_group(self, source: Source, block: Block) -> Iterator[tuple[str, Block, Problem]]:
@@ -172,11 +168,19 @@ class Task:
 
 def here(task: Task, source: Source, progress: readers.Progress | None = None) -> dict[str, Summary]:
     """All records of a source, in this process."""
-    hint = source.size_hint() if progress else None
-    on_file = getattr(progress, "file", None)
-    told = None if progress is None else lambda done: progress(done, hint)
-    blocks = task.records(source, source.blocks(on_file))
-    return task.finished(task.added(source, blocks, told))
+    raws = source.blocks(getattr(progress, "file", None))
+    if progress is not None and not task.problem.adds:  # a count of records is private there
+        raws = _told(raws, progress, source.size_hint())
+    return task.finished(task.added(source, task.records(source, raws)))
+
+
+def _told(raws: Iterable[Raw], progress: readers.Progress, hint: int | None) -> Iterator[Raw]:
+    """The same, with a word after each batch about how many rows were read."""
+    done = 0
+    for raw in raws:
+        yield raw
+        done += len(raw)
+        progress(done, hint)
 
 
 def summarize(

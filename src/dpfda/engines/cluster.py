@@ -15,7 +15,6 @@ from typing import Any
 import numpy as np
 
 from ..blocks import Raw
-from ..checkpoints import Part
 from ..errors import DpfdaError, ParameterError
 from ..labels import Coder
 from ..places import Place
@@ -47,7 +46,7 @@ def partial(task: Task, records: Any, source: Source) -> list[dict[str, Summary]
     return [opened(answer) for answer in _computed(dask, tasks)]
 
 
-def each(task: Task, waiting: list[tuple[Source, Part]], note: Callable[..., None]) -> None:
+def each(task: Task, waiting: list[tuple[Source, Any]], note: Callable[..., None]) -> None:
     """Every file on its own, noted as soon as it is done; an error is raised when all others are noted."""
     dask = _dask()
     tasks = [dask.delayed(_one)(task, part) for part, _ in waiting]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -86,8 +86,8 @@ def _resumed(
     task: Task, source: Source, checkpoint: Checkpoint, engine: str | None, progress: Any
 ) -> dict[str, Summary]:
     """File by file, each saved as soon as it is done; what is there already is not read again."""
-    if not is_path(source.data):
-        raise ParameterError("a checkpoint is about files", "other data", "Pass paths, or save the summary.")
+    if not is_path(source.data) or engine == "spark":
+        raise ParameterError("a checkpoint is about files", "other data", "Pass paths, or keep the summary.")
     saved = Saved(checkpoint.plan)
     if Path(checkpoint.path).exists():
         saved = load(checkpoint.path)
@@ -100,28 +100,35 @@ def _resumed(
     if columns is not None and set(columns) == set(saved.columns or ()):
         columns = list(saved.columns or ())  # by name, in the order of the files before
         files = [replace(part, columns=columns) for part in files]
-    parts = [(part, _entry(part, checkpoint.site)) for part in files]
-    waiting = [(part, entry) for part, entry in parts if not saved.has(entry)]
-    done = len(parts) - len(waiting)
+    done = 0
 
-    def note(part: Source, entry: Part, found: dict[str, Summary], span: Any) -> None:
+    def new() -> Iterator[tuple[Source, tuple[Part, str]]]:
+        """Files that are not counted yet, recognised one by one as their turn comes."""
+        nonlocal done
+        for part in files:
+            entry = _entry(part, checkpoint.site)
+            if saved.has(entry):
+                done += 1
+            else:
+                yield part, (entry, Place(part.data).stamp())
+
+    def note(part: Source, mark: tuple[Part, str], found: dict[str, Summary], span: Any) -> None:
         nonlocal saved, done
-        if _entry(part, checkpoint.site) != entry:
+        entry, stamp = mark
+        if Place(part.data).stamp() != stamp:
             raise RecordError(f"The file {entry.name!r} changed while it was read", cure="Run again.")
         named = None if columns is None else tuple(columns)
         saved = saved.plus(Saved(checkpoint.plan, found, (replace(entry, span=span),), named))
         saved.save(checkpoint.path)
         done += 1
         if hasattr(progress, "file"):
-            progress.file(done, len(parts))
+            progress.file(done, len(files))
 
     if engine == "dask":
-        cluster.each(task, waiting, note)
-    elif engine == "spark":
-        raise ParameterError("checkpoints are for files", "engine='spark'", "Save the summary that Spark returns.")
+        cluster.each(task, list(new()), note)
     else:
-        for part, entry in waiting:
-            note(part, entry, *task.one(part))
+        for part, mark in new():
+            note(part, mark, *task.one(part))
     return task.finished(saved.summaries)
 
 
