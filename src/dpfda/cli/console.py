@@ -20,7 +20,7 @@ import typer
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-from ..errors import DpfdaError, LedgerError
+from ..errors import DpfdaError, LedgerError, UnitWarning
 
 plain_text: dict[str, Any] = {"highlight": False, "soft_wrap": True, "emoji": False, "markup": False}
 out, err = Console(**plain_text), Console(stderr=True, **plain_text)
@@ -42,6 +42,7 @@ def guarded(command: Callable[..., None]) -> Callable[..., None]:
         try:
             with warnings.catch_warnings():
                 warnings.showwarning = _warn  # type: ignore[assignment]
+                warnings.simplefilter("always", UnitWarning)
                 command(*args, **options)
         except DpfdaError as error:
             err.print(f"Error: {_spelt(str(error))}", style="bold red")
@@ -66,6 +67,7 @@ def guarded(command: Callable[..., None]) -> Callable[..., None]:
 def _spelt(message: str) -> str:
     """A message about keywords of Python, about options of the command."""
     message = message.replace("header=True", "--header or --no-header").replace("header=False", "--no-header")
+    message = message.replace("method=dp.Auto(passes=1)", "--method auto:passes=1")
     message = re.sub(r"(--\w+) ([ .])", r"\1\2", OPTIONS.sub(r"--\1 ", message))
     return LISTS.sub(lambda found: found[1] + found[2].replace("'", "").replace(", ", ","), message)
 

@@ -162,9 +162,17 @@ def read_plan(path: Path, kind: type[AnyPlan]) -> AnyPlan:
     return kind.from_json(read_text(path))
 
 
+def read_any_plan(path: Path) -> Any:
+    """A plan, or one per group."""
+    plan = codec.revive(codec.unseal(read_text(path), "plan", VERSION).get("plan"))
+    if not isinstance(plan, Plan | GroupPlan):
+        raise FileError("The file holds no plan.")
+    return plan
+
+
 def released(path: Path, kind: type[Plan], data: Any, book: Any, by: str | None, reading: dict[str, Any]) -> Any:
     """A release by a plan file: of one plan, or of one plan per group."""
-    plan = codec.revive(codec.unseal(read_text(path), "plan", VERSION).get("plan"))
+    plan = read_any_plan(path)
     if isinstance(plan, GroupPlan) and all(isinstance(part, kind) for part in plan.plans):
         return plan.release(data, book, by=by, **reading)
     if not isinstance(plan, kind):

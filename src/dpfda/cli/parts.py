@@ -7,23 +7,14 @@ from typing import Annotated, Any
 
 import typer
 
-from .. import checkpoints, codec, files
+from .. import checkpoints, files
 from ..errors import FileError, ParameterError, PlanMismatch
 from ..ledger import Ledger
-from ..plan import VERSION, Plan
 from ..plans import GroupPlan
 from . import options as opt
 from . import sources as src
 from .console import err, guarded, out, progress_bar
 from .releasing import check_options, shown, split
-
-
-def read_plan(path: Path) -> Any:
-    """A plan, or one per group."""
-    plan = codec.revive(codec.unseal(opt.read_text(path), "plan", VERSION).get("plan"))
-    if not isinstance(plan, Plan | GroupPlan):
-        raise FileError("The file holds no plan.")
-    return plan
 
 
 @guarded
@@ -49,7 +40,7 @@ def summarize_command(
 
     Example: dpfda summarize part*.parquet --plan plan.json -o part.summary
     """
-    planned = read_plan(plan)
+    planned = opt.read_any_plan(plan)
     planned.check_passes("a summary")
     if isinstance(planned, GroupPlan) != (by is not None):
         raise ParameterError("a plan of groups goes with --by, any other without", "otherwise", "Check the plan.")
@@ -92,7 +83,7 @@ def release_command(
     check_options(context, (), None, ledger, study)
     if not outputs.paths and not as_json:
         raise FileError("A release needs a place to go. Pass --out, --csv, --plot, --statement or --json.")
-    planned = read_plan(plan)
+    planned = opt.read_any_plan(plan)
     book = Ledger(ledger, study) if ledger else None
     with outputs.reserved(*summaries, ledger, plan) as write:
         saved = checkpoints.merged(checkpoints.load(path) for path in summaries)
