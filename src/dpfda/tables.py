@@ -30,6 +30,7 @@ Columns = str | Sequence[str] | None
 OWNERS = (
     "id",
     "household",
+    "home",
     "person",
     "patient",
     "subject",

@@ -67,8 +67,8 @@ def guarded(command: Callable[..., None]) -> Callable[..., None]:
 def _spelt(message: str) -> str:
     """A message about keywords of Python, about options of the command."""
     message = message.replace("header=True", "--header or --no-header").replace("header=False", "--no-header")
-    message = message.replace("method=dp.Auto(passes=1)", "--method auto:passes=1")
     message = re.sub(r"(--\w+) ([ .])", r"\1\2", OPTIONS.sub(r"--\1 ", message))
+    message = message.replace("method=dp.Auto(--passes 1)", "--method auto:passes=1")
     return LISTS.sub(lambda found: found[1] + found[2].replace("'", "").replace(", ", ","), message)
 
 
