@@ -202,7 +202,7 @@ def arrow_block(
     wanted = set(values)
     if roles.watch is not None and roles.watch.repeated is not None:
         wanted |= set(own) - set(roles.asides)  # it has been said; no need to look on
-    aside = {name: texts(_labels(column)) for name, column in own.items() if name not in wanted}
+    aside = {name: _texts(column) for name, column in own.items() if name not in wanted}
     columns: Any
     lists = isinstance(roles.layout, Lists) or (len(values) == 1 and _is_list(own[values[0]].type))
     if lists:
@@ -297,6 +297,16 @@ def numeric(kind: pa.DataType) -> bool:
         or types.is_null(kind)
         or types.is_decimal(kind)
     )
+
+
+def _texts(column: pa.Array) -> np.ndarray:
+    """Labels as texts; whole numbers are spelt once each, however often they stand there."""
+    if not pa.types.is_integer(column.type):
+        return texts(_labels(column))
+    coded = column.dictionary_encode()
+    known = texts([*coded.dictionary.to_pylist(), None])  # the last is for cells that are missing
+    places = coded.indices.fill_null(len(known) - 1).to_numpy(zero_copy_only=False)
+    return np.asarray(known[places])
 
 
 def _labels(column: pa.Array) -> list[Any]:
