@@ -41,13 +41,15 @@ class Part:
 class Saved:
     """Summaries by group (one, without a name, where there are no groups) of some files, for one plan.
 
-    `columns` are the value columns in their order, where the files name them.
+    `columns` are the value columns in their order, where the files name them; `reading` is a digest of how they were
+    read: columns, layout, header, labels.
     """
 
     plan: str
     summaries: Mapping[str, Summary] = field(default_factory=dict)
     parts: tuple[Part, ...] = ()
     columns: tuple[str, ...] | None = None
+    reading: str = ""
 
     def __repr__(self) -> str:
         return f"Saved(confidential, {len(self.parts)} files, plan {self.plan[:12]})"
@@ -71,16 +73,20 @@ class Saved:
         """Both together: of one plan, of different files, of different units."""
         if self.plan != other.plan:
             raise PlanMismatch("These summaries were made with different plans; they do not add up. Use one plan.")
-        if self.columns != other.columns and self.parts and other.parts:
-            raise PlanMismatch("These summaries were made from other columns, or in another order: they do not add up.")
+        if (self.columns, self.reading) != (other.columns, other.reading) and self.parts and other.parts:
+            raise PlanMismatch(
+                "These summaries were made from other columns, or read in another way (layout, header, labels): they "
+                "do not add up."
+            )
         for part in other.parts:
             for known in self.parts:
                 _check_apart(part, known)
         whole = dict(self.summaries)
         for name, summary in other.summaries.items():
             whole[name] = whole[name].merge(summary) if name in whole else summary
-        columns = self.columns if self.parts else other.columns
-        return replace(self, summaries=whole, parts=(*self.parts, *other.parts), columns=columns)
+        how = self if self.parts else other
+        parts = (*self.parts, *other.parts)
+        return replace(self, summaries=whole, parts=parts, columns=how.columns, reading=how.reading)
 
     def save(self, path: str | os.PathLike[str]) -> Path:
         """Write it, readable by its owner only; the file is whole or absent."""
@@ -88,6 +94,7 @@ class Saved:
             "confidential": NOTICE,
             "plan": self.plan,
             "columns": None if self.columns is None else list(self.columns),
+            "reading": self.reading,
             "files": [_plain(part) for part in self.parts],
             "summaries": {name: _numbers(summary) for name, summary in self.summaries.items()},
         }
@@ -149,7 +156,7 @@ def load(path: str | os.PathLike[str]) -> Saved:
         parts = tuple(_part(entry) for entry in body["files"])
         summaries = {str(group): _summary(entry) for group, entry in body["summaries"].items()}
         columns = None if body["columns"] is None else tuple(str(name) for name in body["columns"])
-        return Saved(str(body["plan"]), summaries, parts, columns)
+        return Saved(str(body["plan"]), summaries, parts, columns, str(body["reading"]))
     except (KeyError, TypeError, ValueError, AttributeError, OverflowError):
         raise FileError(f"{name!r} does not hold a whole summary.") from None
 

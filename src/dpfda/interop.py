@@ -8,6 +8,7 @@ here look for themselves. When they stop they speak of the shape of the data onl
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -170,15 +171,18 @@ def _shared(domain: Any, width: int) -> Domain:
 
 def _released(plan: Any, records: Records, data: Any, columns: Any) -> Any:
     """The real release. OpenDP charges nothing for a query that fails, so failures say nothing but the data's shape."""
+    whole = getattr(plan, "unit", None) is not None
     try:
         data = data.collect() if hasattr(data, "collect") else data
         records.check(data)
-        if getattr(plan, "unit", None) is not None:
-            curves, units = _of_units(data, plan.problem.width)
-            return plan.release(curves, units=units)
-        return plan.release(data, columns=columns)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # a warning about records would be an answer that nobody is charged for
+            if whole:
+                curves, units = _of_units(data, plan.problem.width)
+                return plan.release(curves, units=units)
+            return plan.release(data, columns=columns)
     except Exception as error:
-        if isinstance(error, RecordError) and not error.rows:
+        if isinstance(error, RecordError) and not error.rows and not whole:
             raise  # about the shape of the data, not about a record
         raise RecordError(
             "Some records, or the columns, cannot be used",

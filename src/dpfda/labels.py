@@ -55,7 +55,7 @@ class Coder:
 MARK = "\ufeff"
 UNSEEN = MARK + "\u200b\u200c\u200d\u2060\x00"
 #: A whole number as programs write it whose column once held a gap.
-WHOLE = re.compile(r"([+-]?\d+)\.0+")
+WHOLE = re.compile(r"([+-]?)(\d+)(?:\.0+)?")
 
 
 def label_text(label: object) -> str:
@@ -78,9 +78,11 @@ def label_text(label: object) -> str:
         text = _bare(str(label))
     except Exception:  # whatever a label does when it is read, it does alone
         return ""
-    text = _bare(text[1:-1]) if len(text) > 1 and text[0] == text[-1] == '"' else text
     found = WHOLE.fullmatch(text)
-    return found[1].removeprefix("+") if found else unicodedata.normalize("NFC", text)
+    if not found:
+        return unicodedata.normalize("NFC", text)
+    sign, digits = found.groups()
+    return f"-{digits}" if sign == "-" and digits.strip("0") else digits
 
 
 def _decimal(label: object) -> str:
@@ -89,10 +91,14 @@ def _decimal(label: object) -> str:
 
 
 def _bare(text: str) -> str:
-    """Without what surrounds it unseen: white space of any kind, marks, joiners."""
-    while text != (shorter := text.strip().strip(UNSEEN)):
+    """Without what surrounds it: white space of any kind, marks, joiners, quotes."""
+    while True:
+        shorter = text.strip().strip(UNSEEN)
+        if len(shorter) > 1 and shorter[0] == shorter[-1] == '"':
+            shorter = shorter[1:-1]
+        if shorter == text:
+            return text
         text = shorter
-    return text
 
 
 def texts(labels: Iterable[object]) -> np.ndarray:

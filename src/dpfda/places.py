@@ -69,7 +69,7 @@ class Place:
         try:
             if not self.remote:
                 found = os.stat(self.path)
-                return f"{found.st_size} {found.st_mtime_ns}"
+                return f"{found.st_size} {found.st_mtime_ns} {found.st_ctime_ns} {found.st_ino}"
             system, inner = _system(self.path)
             facts = system.info(inner)
             return " ".join(str(facts.get(name)) for name in ("size", "mtime", "ETag", "LastModified", "created"))

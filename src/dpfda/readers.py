@@ -59,10 +59,10 @@ class Source:
 
     def blocks(self, on_file: Callable[[int, int], None] | None = None) -> Iterator[Raw]:
         """Blocks of records with their labels; `on_file(done, all)` is called after each file."""
-        yield from self._from_labels() if self._given_labels else self._blocks(on_file)
+        yield from self._from_labels() if self.labels_beside else self._blocks(on_file)
 
     @property
-    def _given_labels(self) -> bool:  # beside the data, one per record
+    def labels_beside(self) -> bool:  # beside the data, one per record
         return self.units is not None or not (self.by is None or isinstance(self.by, str))
 
     def _from_labels(self) -> Iterator[Raw]:
@@ -123,8 +123,7 @@ class Source:
             assert isinstance(raw, Block)
             yield raw.values
 
-    def labelled(self) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-        """The values of blocks of rows, and the number of each record's group."""
+    def labelled(self) -> Iterator[tuple[np.ndarray, np.ndarray]]:  # values, and the number of each record's group
         for raw in self.blocks():
             assert isinstance(raw, Block) and raw.groups is not None  # noqa: PT018
             yield raw.values, raw.groups
@@ -148,13 +147,12 @@ class Source:
         return name
 
     @property
-    def in_memory(self) -> bool:
-        """Whether all records are at hand, so that they can be put in order."""
+    def in_memory(self) -> bool:  # so that records can be put in order
         return not (is_path(self.data) or self.spends_itself)
 
     def parts(self) -> list[Source]:
         """The same data in pieces that can be read apart: file by file."""
-        if not is_path(self.data) or self._given_labels:
+        if not is_path(self.data) or self.labels_beside:
             return [self]
         places = expanded(self.data)
         if len(places) == 1:
@@ -272,6 +270,7 @@ class Source:
 
     def _pandas(self, frame: Any) -> Iterator[Raw]:
         names, roles = [str(name) for name in frame.columns], self._roles
+        self._check_names(names)
         values = roles.values(names) if self._chooses else names
         aside = [*roles.asides, *self._watched(names)]
         yield from frames.blocks(frame, roles, values, aside, _rows_per_batch(len(values)))
@@ -300,15 +299,18 @@ class Source:
             raise FileError("The table holds a type of column that cannot be read. Choose numeric columns.")
         yield from self._record_batches(names, batches)
 
+    def _check_names(self, names: Sequence[str]) -> None:
+        if self._chooses and len(set(names)) < len(names):
+            raise FileError("Column names repeat; every column needs its own.")
+
     @property
     def _chooses(self) -> bool:
         return self.columns is not None or bool(self._roles.asides) or self._roles.layout is not None
 
     def _record_batches(self, names: list[str], batches: Iterable[pa.RecordBatch]) -> Iterator[Raw]:
         roles, room, first = self._roles, Room(), 0
+        self._check_names(names)
         if len(set(names)) < len(names):
-            if self._chooses:
-                raise FileError("Column names repeat; every column needs its own.")
             unique = [f"{i} {name}" for i, name in enumerate(names)]
             batches, names = (batch.rename_columns(unique) for batch in batches), unique
         values = roles.values(names)
@@ -322,8 +324,7 @@ class Source:
                 yield arrow_block(part, values, roles, first, self.file, room)
                 first += part.num_rows
 
-    def chosen(self, names: Sequence[str]) -> list[str]:
-        """Value columns, then those of labels."""
+    def chosen(self, names: Sequence[str]) -> list[str]:  # value columns, then those of labels
         roles = self._roles
         return list(dict.fromkeys([*roles.values(names), *roles.asides, *self._watched(names)]))
 

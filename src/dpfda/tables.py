@@ -105,12 +105,12 @@ class Roles:
             if name not in names:
                 role = {self.by: "by", self.unit: "unit", self.order: "order"}.get(name, "id")
                 raise ParameterError(f"{role} must name a column of the data", shown(name), "Check the spelling.")
-        if isinstance(self.layout, Long):
-            if {self.layout.time, self.layout.value} & set(self.asides):
+        if self.layout is not None:
+            layout: Any = self.layout
+            pair = [layout.time, layout.value] if isinstance(layout, Long) else [layout.values, layout.times]
+            if set(pair) & set(self.asides):
                 raise ParameterError("a column has one role", "times or values with another", "Name another column.")
-            return pick(names, [self.layout.time, self.layout.value])
-        if isinstance(self.layout, Lists):
-            return pick(names, [self.layout.values, *([self.layout.times] if self.layout.times else [])])
+            return pick(names, [name for name in pair if name is not None])
         return pick([name for name in names if name not in self.asides], self.columns)
 
     def watched(self, names: Sequence[str]) -> list[str]:
@@ -168,6 +168,8 @@ def pick(names: Sequence[str], columns: Columns) -> list[str]:
         chosen = [str(name) for name in columns]
         if missing := [name for name in chosen if name not in names]:
             raise ParameterError("columns must name columns of the data", shown(missing[0]), offer)
+        if len(set(chosen)) < len(chosen):
+            raise ParameterError("columns must be different", "one that is named twice", "Name each once.")
     if not chosen:
         raise ParameterError("columns must match at least one column", shown(columns), offer)
     return chosen
@@ -329,7 +331,7 @@ def _label(cell: Any) -> Any:
 
 def as_cells(record: Any) -> list[Any] | None:
     """The cells of one record, or None if it has none to give."""
-    if isinstance(record, str | bytes | bytearray | dict):
+    if isinstance(record, str | bytes | bytearray | dict) or hasattr(record, "__next__"):  # nothing that is used up
         return None
     try:
         return list(record)

@@ -225,3 +225,74 @@ def test_what_holds_labels_shows_none():
     plan = plan_of(n=2, unit="who")
     task_blocks = list(dp.summaries.Task(plan.problem).source(np.ones((2, WIDTH)), units=["SECRET", "b"]).blocks())
     assert "SECRET" not in repr(task_blocks)
+
+
+def test_a_checkpoint_knows_how_its_files_were_read(tmp_path):
+    frame = pd.DataFrame(np.ones((20, 2 * WIDTH)), columns=[f"{c}{i}" for c in "ab" for i in range(WIDTH)])
+    frame = frame.assign(g=["x", "y"] * 10, h=["y", "x"] * 10)
+    frame.to_parquet(tmp_path / "one.parquet")
+    (frame * 1).assign(a0=2.0).to_parquet(tmp_path / "two.parquet")
+    saved, plan = tmp_path / "c.summary", plan_of(n=20)
+    plan.summarize(tmp_path / "one.parquet", columns="a*", checkpoint=saved)
+    order = [f"a{i}" for i in range(WIDTH)][::-1]
+    for other in ({"columns": "b*"}, {"columns": order}, {"columns": "a*", "header": True}, {"layout": dp.Lists("g")}):
+        with pytest.raises(dp.DpfdaError, match=r"another way|lists must hold numbers|does not hold"):
+            plan.summarize(tmp_path / "one.parquet", checkpoint=saved, **other)
+    groups = dp.GroupPlan(("x", "y"), (plan_of(n=10), plan_of(n=10)))
+    places = tmp_path / "g.summary"
+    groups.summarize(tmp_path / "one.parquet", "g", columns="a*", checkpoint=places)
+    with pytest.raises(dp.PlanMismatch, match="another way"):
+        groups.summarize(tmp_path / "two.parquet", "h", columns="a*", checkpoint=places)
+    with pytest.raises(dp.ParameterError, match="name columns for labels"):
+        groups.summarize(tmp_path / "two.parquet", ["x"] * 20, columns="a*", checkpoint=tmp_path / "n.summary")
+
+
+def test_a_file_replaced_while_it_is_hashed_is_not_counted(tmp_path, monkeypatch):
+    one, two, saved = tmp_path / "one.csv", tmp_path / "two.csv", tmp_path / "c.summary"
+    one.write_text("1,1,1,1,1,1\n" * 30)
+    two.write_text("2,2,2,2,2,2\n" * 30)
+    real = dp.places.Place.fingerprint
+
+    def replaced(place):
+        found = real(place)
+        one.write_text(two.read_text())
+        return found
+
+    monkeypatch.setattr(dp.places.Place, "fingerprint", replaced)
+    with pytest.raises(dp.RecordError, match="changed while it was read"):
+        plan_of(n=30, neighbors="add-remove").summarize(one, header=False, checkpoint=saved)
+    assert not saved.exists()
+
+
+def test_later_passes_of_groups_read_what_the_first_did(rng, tmp_path):
+    ledger = dp.Ledger.create(tmp_path / "s.ledger", study="s", epsilon=2)
+    facts = {"epsilon": 1, "bound": dp.L2Ball(1.0), "grid": GRID, "method": dp.Staged(dp.KNorm(2), spread=0.3)}
+    plan = dp.GroupPlan(("x",), (dp.MeanPlan(n=200, unit="who", **facts),))
+    curves = rng.normal(0, 0.2, (400, WIDTH))
+    labels = (np.arange(400) // 2).tolist()
+    assert plan.release(curves, ledger, by=["x"] * 400, units=iter(labels), site="here")["x"].grid == GRID
+    assert ledger.remaining == 1
+
+
+def test_records_that_are_used_up_by_reading_are_unusable():
+    rows = [np.ones(WIDTH).tolist(), iter([1.0] * WIDTH), *([[1.0] * WIDTH] * 3)]
+    plan = plan_of(n=5)
+    assert plan.summarize(rows) == plan.summarize(rows)
+    with pytest.raises(dp.RecordError, match="row 1 "):
+        plan_of(n=5, invalid="raise").summarize(rows)
+
+
+def test_a_measurement_gives_no_warning_about_records():
+    import opendp.prelude as odp
+
+    odp.enable_features("contrib", "honest-but-curious")
+    frame = pd.DataFrame(np.ones((3, WIDTH)), columns=[f"h{i}" for i in range(WIDTH)]).assign(id=["x", "x", "z"])
+    assert plan_of(n=3).to_opendp(columns="h*")(frame).plan.n == 3  # warnings are errors here
+
+
+def test_columns_that_repeat_are_refused():
+    frame = pd.DataFrame(np.ones((3, 4)), columns=["a", "a", "b", "who"])
+    with pytest.raises(dp.FileError, match="names repeat"):
+        plan_of(n=3).summarize(frame, columns=["b"])
+    with pytest.raises(dp.ParameterError, match="different"):
+        plan_of(n=3).summarize(frame.iloc[:, 1:], columns=["b", "b"])

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from .. import codec
 from ..checkpoints import Part, Saved, load
 from ..errors import ParameterError, PlanMismatch, RecordError, shown
 from ..functional import cluster_of
@@ -86,8 +87,8 @@ def _resumed(
     task: Task, source: Source, checkpoint: Checkpoint, engine: str | None, progress: Any
 ) -> dict[str, Summary]:
     """File by file, each saved as soon as it is done; what is there already is not read again."""
-    if not is_path(source.data) or engine == "spark":
-        raise ParameterError("a checkpoint is about files", "other data", "Pass paths, or keep the summary.")
+    if not is_path(source.data) or engine == "spark" or source.labels_beside:
+        raise ParameterError("a checkpoint is about files", "other data", "Pass paths, and name columns for labels.")
     saved = Saved(checkpoint.plan)
     if Path(checkpoint.path).exists():
         saved = load(checkpoint.path)
@@ -97,28 +98,37 @@ def _resumed(
         raise PlanMismatch("The summary at this place was made in another way. Name another file.")
     files = source.parts()
     columns = None if as_layout(source.layout) is not None else files[0].value_names(Place(files[0].data))
-    if columns is not None and set(columns) == set(saved.columns or ()):
+    named = isinstance(source.columns, list | tuple)  # in an order of their own
+    if columns is not None and not named and set(columns) == set(saved.columns or ()):
         columns = list(saved.columns or ())  # by name, in the order of the files before
         files = [replace(part, columns=columns) for part in files]
+    facts = [repr(as_layout(source.layout)), source.header, columns, source.by, source.unit, source.order]
+    reading = codec.digest(facts)
+    if saved.parts and saved.reading != reading:
+        raise PlanMismatch(
+            "The files of this summary have other columns, or were read in another way (layout, header, labels). Read "
+            "these alike, or name another file."
+        )
     done = 0
 
     def new() -> Iterator[tuple[Source, tuple[Part, str]]]:
         """Files that are not counted yet, recognised one by one as their turn comes."""
         nonlocal done
         for part in files:
+            stamp = Place(part.data).stamp()  # before the hash: whatever changes from here on is seen
             entry = _entry(part, checkpoint.site)
             if saved.has(entry):
                 done += 1
             else:
-                yield part, (entry, Place(part.data).stamp())
+                yield part, (entry, stamp)
 
     def note(part: Source, mark: tuple[Part, str], found: dict[str, Summary], span: Any) -> None:
         nonlocal saved, done
         entry, stamp = mark
-        if Place(part.data).stamp() != stamp:
+        if not stamp or Place(part.data).stamp() != stamp:
             raise RecordError(f"The file {entry.name!r} changed while it was read", cure="Run again.")
-        named = None if columns is None else tuple(columns)
-        saved = saved.plus(Saved(checkpoint.plan, found, (replace(entry, span=span),), named))
+        ordered = None if columns is None else tuple(columns)
+        saved = saved.plus(Saved(checkpoint.plan, found, (replace(entry, span=span),), ordered, reading))
         saved.save(checkpoint.path)
         done += 1
         if hasattr(progress, "file"):

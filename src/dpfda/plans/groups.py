@@ -135,13 +135,16 @@ class GroupPlan(Sealed):
         if not summarised and by is None:
             raise ParameterError("groups need labels", "none", "Pass by=<a column, or one label per record>.")
         by = list(by) if hasattr(by, "__next__") else by  # a later pass reads them again
+        if hasattr(reading.get("units"), "__next__"):
+            reading["units"] = list(reading["units"])
         self.check_passes("summaries" if summarised else data.reads_once(records))
         book = exits.open_ledger(ledger)
         exits.check_budget(book, self)
         found = records if summarised else self.summarize(records, by, **reading) if read is None else read
         if set(found) != set(self.groups):
             raise PlanMismatch("There must be one summary per group of the plan.")
-        again = lambda problems: engines.summarize_groups(problems, records, by, self.groups, **reading)  # noqa: E731
+        later = {name: value for name, value in reading.items() if name not in ("checkpoint", "site")}
+        again = lambda problems: engines.summarize_groups(problems, records, by, self.groups, **later)  # noqa: E731
         whole = query or self.plans[0].query
         released = exits.execute_all(self, self._named, found, book, whole, None if summarised else again)
         return exits.GroupRelease(plan=self, releases=released)
