@@ -80,6 +80,8 @@ def test_a_plan_that_reads_several_times_is_not_for_summaries():
 
 def test_groups_and_units_from_many_files():
     run(f"mean 'part*.parquet' {CURVES} --epsilon 1 --radius 1 --unit home --by region --out g.json --csv g.csv")
+    run(f"covariance 'part*.parquet' {CURVES} --epsilon 1 --radius 1 --unit home --by region --out c.json")
+    assert list(dp.load("c.json")) == ["north", "south"]
     groups = dp.load("g.json")
     assert {name: part.plan.n for name, part in groups.items()} == {"north": 15, "south": 15}
     run(f"plan --groups north=15,south=15 {PLAN} --out plan.json --explain")

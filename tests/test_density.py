@@ -371,7 +371,7 @@ class TestGroups:
         assert len(book.history()) == 1
         assert (both["f"].plan.n, both["m"].plan.n) == (200, 400)
         assert "parallel composition" in both.statement
-        assert "Which group a record belongs to" in both.statement
+        assert "Which group a point belongs to" in both.statement
 
     def test_each_group_is_its_own_release(self):
         plan = dp.DensityPlan(n=200, **LINE)

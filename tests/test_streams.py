@@ -624,3 +624,29 @@ def test_memory_is_taken_again_only_when_nobody_holds_it():
         places.add(new.ctypes.data)
         last = new
     assert len(places) <= 3
+
+
+def test_batches_of_an_iterator_are_matched_by_name(rng):
+    names = [f"h{i}" for i in range(SIZE)]
+    curves = rng.normal(0, 1, (20, SIZE))
+    frame = pd.DataFrame(curves, columns=names)
+    plan = dp.MeanPlan(n=20, **FACTS, method=dp.KNorm())
+    for first, second in ((frame[:10], frame[10:][names[::-1]]), (frame[names[::-1]][:10], frame[10:])):
+        turned = curves if list(first.columns) == names else curves[:, ::-1]
+        for batches in (
+            [first, second],
+            [pa.Table.from_pandas(part, preserve_index=False) for part in (first, second)],
+        ):
+            assert plan.summarize(iter(batches)) == plan.summarize(turned)
+
+
+def test_a_column_of_owners_is_not_a_value(rng):
+    frame = pd.DataFrame(rng.normal(0, 1, (20, SIZE))).assign(household=1.0)
+    with pytest.raises(dp.ParameterError, match="'household' says whose a record is"):
+        dp.mean(frame, epsilon=1, bound=dp.L2Ball(1.0))
+
+
+def test_units_with_other_columns_are_told_apart(rng):
+    frame = pd.DataFrame(rng.normal(0, 1, (20, SIZE + 1))).assign(who=np.arange(20))
+    with pytest.raises(dp.RecordError, match=f"has {SIZE + 1} values and the plan expects {SIZE}"):
+        dp.MeanPlan(n=20, **FACTS, unit="who").summarize(frame)

@@ -291,6 +291,11 @@ def on_grid(blocks: Iterable[Block], intake: Intake | None) -> Iterator[Block]:
     """Curves as rows on the plan's grid."""
     for block in blocks:
         if block.starts is None:
+            if intake is not None and block.values.shape[1] != intake.grid.size:
+                raise RecordError(
+                    f"A record has {block.values.shape[1]} values and the plan expects {intake.grid.size}{_of(block)}",
+                    cure="Choose the value columns with columns=..., or build the plan on the data's grid.",
+                )
             values = block.values if intake is None else _told(intake.filled, block, block.values)
         elif intake is None or intake.align is None:
             raise ParameterError(

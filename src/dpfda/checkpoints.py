@@ -115,8 +115,9 @@ def _check_apart(part: Part, known: Part) -> None:
     if part.site == known.site and part.span is not None and known.span is not None and part.span.meets(known.span):
         raise RecordError(
             f"The files {known.name!r} and {part.name!r} may hold the same unit",
-            cure="A unit must lie whole in one file: sort over all files first, or name a site of its own "
-            "for each if no unit is in two.",
+            cure="Files that are summarised apart must hold each unit whole, in one of them, between labels that no "
+            "other file has: sort and split them so, read them in one go without a checkpoint, or name a site of its "
+            "own for each if no unit is in two.",
         )
 
 

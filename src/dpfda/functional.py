@@ -42,6 +42,12 @@ class Irregular:
         return "Irregular(curves at their own times)"
 
 
+def names_of(table: Any) -> list[str] | None:
+    """Names of the columns of a table; none of an array."""
+    names = getattr(getattr(table, "schema", None), "names", None) or getattr(table, "columns", None)
+    return None if names is None or callable(names) else [str(name) for name in names]
+
+
 def cluster_of(data: Any) -> str | None:
     """The engine that data belongs to by its kind, if it lives on a cluster."""
     home = type(data).__module__.split(".")[0]

@@ -117,8 +117,7 @@ class Source:
         else:
             yield from self._array(data)
 
-    def batches(self) -> Iterator[np.ndarray]:
-        """The values of blocks of rows."""
+    def batches(self) -> Iterator[np.ndarray]:  # values of blocks of rows
         for raw in self.blocks():
             assert isinstance(raw, Block)
             yield raw.values
@@ -139,8 +138,7 @@ class Source:
         )  # fmt: skip
 
     @property
-    def key_name(self) -> str:
-        """The column whose equal labels belong together, the outermost of them."""
+    def key_name(self) -> str:  # the column whose equal labels belong together, the outermost of them
         layout = as_layout(self.layout)
         name = self.unit or (layout.id if isinstance(layout, Long) else None)
         assert name is not None
@@ -166,8 +164,7 @@ class Source:
         chosen = values[0] if as_layout(self.layout) is None else self.columns
         return [replace(self, data=place.path, columns=chosen, file=place.name) for place in places]
 
-    def value_names(self, place: Place) -> list[str] | None:
-        """The value columns of a file, by name; none in a text file without names."""
+    def value_names(self, place: Place) -> list[str] | None:  # none in a text file without names
         names = self._names_in(place)
         return None if names is None else self._roles.values(names)
 
@@ -330,7 +327,7 @@ class Source:
 
     def _batches_of(self, items: Iterator[Any]) -> Iterator[Raw]:
         """An iterator of batches (arrays, tables) or of single records: the first item says which."""
-        first, single, batched = 0, [], None
+        first, single, batched, own = 0, [], None, self
         for item in items:
             table = isinstance(item, np.ndarray) and item.ndim == 2
             table = table or hasattr(item, "__arrow_c_stream__") or hasattr(item, "iloc")
@@ -344,7 +341,9 @@ class Source:
                     first, single = first + len(single), []
                 continue
             start = first
-            for raw in replace(self, data=item).blocks():
+            if own is self and self.layout is None and (names := functional.names_of(item)) is not None:
+                own = replace(self, columns=self._roles.values(names))  # later batches are matched by name
+            for raw in replace(own, data=item).blocks():
                 yield replace(raw, rows=raw.rows + start)
                 first = start + int(raw.rows[-1]) + 1
         if single:

@@ -111,7 +111,14 @@ class Roles:
             if set(pair) & set(self.asides):
                 raise ParameterError("a column has one role", "times or values with another", "Name another column.")
             return pick(names, [name for name in pair if name is not None])
-        return pick([name for name in names if name not in self.asides], self.columns)
+        values = pick([name for name in names if name not in self.asides], self.columns)
+        if self.columns is None and len(values) > 1 and (owner := Watch().owners(values)):
+            raise ParameterError(
+                f"a column called {owner[0]!r} says whose a record is",
+                "it among the values",
+                "Name the value columns, e.g. columns='hh*'.",
+            )
+        return values
 
     def watched(self, names: Sequence[str]) -> list[str]:
         """A column that is read for the sake of a warning only."""

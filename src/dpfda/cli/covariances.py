@@ -14,7 +14,7 @@ from ..plans import CovariancePlan
 from . import options as opt
 from . import sources as src
 from .console import guarded, out, progress_bar
-from .releasing import check_options, shown_release, split
+from .releasing import check_options, shown, shown_release, split
 
 #: What a plan file settles, by the names of the options.
 SETTLED = (*(name for name in opt.PLAN_OPTIONS if name != "norm"), "raw")
@@ -41,6 +41,8 @@ def covariance_command(
     most: src.Most = None,
     order: src.OrderName = None,
     align: src.AlignText = None,
+    by: src.By = None,
+    groups: src.Groups = None,
     n: opt.N = None,
     plan: opt.PlanFile = None,
     columns: opt.ValueColumns = None,
@@ -71,6 +73,8 @@ def covariance_command(
         raise FileError(
             "A release needs a place to go. Pass --out, --csv, --plot, --components, --statement or --json."
         )
+    if by is not None and (surface or components):
+        raise FileError("--surface and --components show one covariance. Use --plot, or drop --by.")
     book = Ledger(ledger, study) if ledger else None
     data, lies = src.data_of(curves), src.parse_layout(layout)
     with (
@@ -82,16 +86,18 @@ def covariance_command(
         reading["progress"] = progress
         release: Any
         if plan is not None:
-            release = opt.released(plan, CovariancePlan, data, book, None, reading)
+            release = opt.released(plan, CovariancePlan, data, book, by, reading)
         else:
             options = opt.plan_options(
                 epsilon, radius, "l2", center, grid, axis, kernel, method,
                 neighbors=neighbors, invalid=invalid, standardize=standardize, fill=fill, postprocess=not raw,
                 **src.rules(unit, most, order, align),
             )  # fmt: skip
-            release = api.covariance(data, n=n, ledger=book, **reading, **options)
+            release = api.covariance(data, n=n, ledger=book, by=by, groups=src.groups_of(groups), **reading, **options)
         written = write(release)
-    if as_json:
+    if as_json and by is not None:
+        out.print_json(data={**shown(release), "written": written})
+    elif as_json:
         count = min(SHOWN, release.rank)
         explained = release.explained_variance(count).tolist() if count else []
         shares = release.explained_variance_ratio(count).tolist() if count else []

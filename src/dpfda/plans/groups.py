@@ -79,16 +79,16 @@ class GroupPlan(Sealed):
     def composition(self) -> str:
         """What the groups cost together, in words."""
         budget, names = words.cost(self), f"{len(self.groups)} public groups ({', '.join(self.groups)})"
-        records = f"{self.plans[0].vocabulary.record}s"
+        record = self.plans[0].vocabulary.record
         if self.plans[0].problem.adds:
             return (
-                f"There are {names}. A record that is added or removed changes the release of its own group only, so "
-                f"all of them together cost {budget} (parallel composition). A record that moves from one group to "
+                f"There are {names}. A {record} that is added or removed changes the release of its own group only, so "
+                f"all of them together cost {budget} (parallel composition). A {record} that moves from one group to "
                 f"another is one removed and one added: that is protected at twice {budget}."
             )
         return (
-            f"There are {names}. Which group a record belongs to, and how many {records} each group has, is public and "
-            f"fixed: a record that is replaced stays in its group and changes the release of that group only. So all "
+            f"There are {names}. Which group a {record} belongs to, and how many {record}s each group has, is public "
+            f"and fixed: a {record} that is replaced stays in its group and changes the release of that group only. So all "
             f"releases together cost {budget} (parallel composition), not the sum. Whether somebody belongs "
             f"to a group is not protected; neighbors='add-remove' protects that as well."
         )
