@@ -88,8 +88,8 @@ class GroupPlan(Sealed):
             )
         return (
             f"There are {names}. Which group a {record} belongs to, and how many {record}s each group has, is public "
-            f"and fixed: a {record} that is replaced stays in its group and changes the release of that group only. So all "
-            f"releases together cost {budget} (parallel composition), not the sum. Whether somebody belongs "
+            f"and fixed: a {record} that is replaced stays in its group and changes the release of that group only. So "
+            f"all releases together cost {budget} (parallel composition), not the sum. Whether somebody belongs "
             f"to a group is not protected; neighbors='add-remove' protects that as well."
         )
 
