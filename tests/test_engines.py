@@ -513,7 +513,7 @@ def test_spark_refuses_checkpoints(spark, curves, tmp_path):
     plan = curve_plans(131)["ball"]
     with pytest.raises(dp.ParameterError, match="about files"):
         plan.summarize(spark.createDataFrame(listed(curves)), checkpoint=tmp_path / "sum.json")
-    with pytest.raises(dp.ParameterError, match="engine='spark'"):
+    with pytest.raises(dp.ParameterError, match="about files"):
         plan.summarize(written(tmp_path, listed(curves), []), engine="spark", checkpoint=tmp_path / "sum.json")
     assert not (tmp_path / "sum.json").exists()
 
