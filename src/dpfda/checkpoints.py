@@ -17,7 +17,7 @@ import numpy as np
 from . import codec
 from .blocks import Span
 from .errors import FileError, PlanMismatch, RecordError
-from .files import write_whole
+from .files import read_text, write_whole
 from .protocol import Summary
 from .tally import Tally
 
@@ -145,14 +145,11 @@ def _numbers(summary: Summary) -> dict[str, Any]:
 
 def load(path: str | os.PathLike[str]) -> Saved:
     """The summaries that :meth:`Saved.save` wrote; damaged, edited and foreign files are refused."""
-    name = Path(path).name
+    name, text = Path(path).name, read_text(path, "summary")
     try:
-        text = Path(path).read_text(encoding="utf-8")
-    except OSError as error:
-        raise FileError(f"{name!r} cannot be read: {error.strerror}.") from None
-    except UnicodeDecodeError:
-        raise FileError(f"{name!r} is not a summary: it is not text.") from None
-    body = codec.unseal(text, "summary", VERSION)
+        body = codec.unseal(text, "summary", VERSION)
+    except FileError as error:  # of many, say which
+        raise FileError(f"{name!r} is refused. {error}") from None
     try:
         parts = tuple(_part(entry) for entry in body["files"])
         summaries = {str(group): _summary(entry) for group, entry in body["summaries"].items()}

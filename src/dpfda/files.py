@@ -119,6 +119,17 @@ def _identity(path: Path) -> str:
     return os.path.realpath(path)
 
 
+def read_text(path: Name, kind: str) -> str:
+    """All of a file that should hold a `kind` of sealed text."""
+    name = Path(path).name
+    try:
+        return Path(path).read_text(encoding="utf-8")
+    except OSError as error:
+        raise FileError(f"{name!r} cannot be read: {error.strerror}.") from None
+    except UnicodeDecodeError:
+        raise FileError(f"{name!r} is not a {kind}: it is not text.") from None
+
+
 def write_whole(path: Name, content: str | bytes, mode: int = 0o644) -> Path:
     """All of the content at `path`, or no file."""
     with reserved([path]) as places:

@@ -9,6 +9,7 @@ observations depends on nothing else, so a unit is one record and the guarantee 
 from __future__ import annotations
 
 import hashlib
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
@@ -81,7 +82,7 @@ def as_unit(unit: Any) -> Unit | None:
 
 
 @dataclass(frozen=True, eq=False)
-class Align(Fact):
+class Align(Fact, ABC):
     """How a curve at its own times reaches the plan's grid. Subclasses say how; this says when it cannot.
 
     A curve is too sparse if it has fewer than `least` observations at different times, or if a stretch
@@ -100,9 +101,9 @@ class Align(Fact):
         object.__setattr__(self, "least", int(self.least))
 
     @property
+    @abstractmethod
     def how(self) -> str:
         """What is done, in words."""
-        raise NotImplementedError
 
     @property
     def words(self) -> str:
@@ -118,9 +119,9 @@ class Align(Fact):
         edges = np.concatenate([[grid.span[0]], times, [grid.span[1]]])
         return bool(np.diff(edges).max() > self.gap * grid.length * (1 + EDGE))
 
+    @abstractmethod
     def bring(self, times: np.ndarray, values: np.ndarray, home: Home) -> np.ndarray:
         """The curve on the grid."""
-        raise NotImplementedError
 
 
 @dataclass(frozen=True, eq=False)
@@ -182,8 +183,8 @@ def _smoother(basis: Eigenbasis, penalty: float, times: bytes) -> np.ndarray:
 
 def as_align(align: Any) -> Align | None:
     """``"linear"`` or ``"smooth"``, or a whole rule."""
-    words = {"linear": Interpolate, "smooth": Smooth}
-    if align is None or (isinstance(align, Align) and type(align) is not Align):
+    words: dict[str, type[Align]] = {"linear": Interpolate, "smooth": Smooth}
+    if align is None or isinstance(align, Align):
         return align
     if not isinstance(align, str) or align not in words:
         raise ParameterError(

@@ -68,9 +68,9 @@ class Source:
     def _from_labels(self) -> Iterator[Raw]:
         """Data and labels side by side."""
         named = isinstance(self.by, str)
-        plain = replace(
-            self, by=self.by if named else None, units=None, unit=None if self.units is not None else self.unit
-        )
+        plain = replace(self, by=self.by if named else None, units=None)
+        if self.units is not None:  # whose a record is has been said
+            plain = replace(plain, unit=None, watch=Watch(repeated=""))
         beside = [("groups", None if named else self.by), ("units", self.units)]
         labels = {role: texts(_listed(given)) for role, given in beside if given is not None}
         done = 0

@@ -296,3 +296,10 @@ def test_columns_that_repeat_are_refused():
         plan_of(n=3).summarize(frame, columns=["b"])
     with pytest.raises(dp.ParameterError, match="different"):
         plan_of(n=3).summarize(frame.iloc[:, 1:], columns=["b", "b"])
+
+
+def test_owners_given_beside_the_data_get_no_warning():
+    """Warnings are errors here."""
+    frame = pd.DataFrame(np.ones((4, WIDTH)), columns=[f"h{i}" for i in range(WIDTH)]).assign(household=[1, 1, 2, 2])
+    plan = plan_of(n=2, unit="who")
+    assert plan.summarize(frame, columns="h[0-9]", units=[1, 1, 2, 2]).count == 2

@@ -16,8 +16,8 @@ from ..ledger import Ledger
 from ..plans import DensityPlan
 from . import options as opt
 from . import sources as src
-from .console import guarded, out, progress_bar
-from .releasing import check_options, shown, split
+from .console import guarded, progress_bar
+from .releasing import check_options, say, split
 
 #: What a plan file settles, by the names of the options.
 SETTLED = (
@@ -104,11 +104,7 @@ def density_command(
                 }
             release = density(**data, n=n, ledger=book, progress=progress, **facts)
         written = write(release)
-    if as_json:
-        out.print_json(data={**shown(release), "written": written})
-    elif not quiet:
-        out.print(repr(release.plan))
-        out.print(f"Written: {', '.join(written)}")
+    say(release, written, as_json, quiet)
 
 
 def _table(paths: list[str], counts: str, by: str | None, groups: list[str] | None, header: bool | None) -> Any:

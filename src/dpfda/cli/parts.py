@@ -14,7 +14,7 @@ from ..plans import GroupPlan
 from . import options as opt
 from . import sources as src
 from .console import err, guarded, out, progress_bar
-from .releasing import check_options, shown, split
+from .releasing import check_options, say, split
 
 
 @guarded
@@ -92,8 +92,4 @@ def release_command(
         found: Any = dict(saved.summaries) if isinstance(planned, GroupPlan) else saved.summary
         release: Any = planned.release(found, book)
         written = write(release)
-    if as_json:
-        out.print_json(data={**shown(release), "written": written})
-    elif not quiet:
-        out.print(repr(release.plan))
-        out.print(f"Written: {', '.join(written)}")
+    say(release, written, as_json, quiet)

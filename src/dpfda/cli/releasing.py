@@ -97,11 +97,7 @@ def mean_command(
         if shrink:
             release = release.shrink(shrink)
         written = write(release)
-    if as_json:
-        out.print_json(data={**shown(release), "written": written})
-    elif not quiet:
-        out.print(repr(release.plan))
-        out.print(f"Written: {', '.join(written)}")
+    say(release, written, as_json, quiet)
 
 
 @guarded
@@ -215,6 +211,15 @@ def show_command(
     with outputs.reserved(file) as write:
         write(release)
     out.print_json(data=shown(release)) if as_json else out.print(release.statement)
+
+
+def say(release: Any, written: list[str], as_json: bool, quiet: bool) -> None:
+    """What was released, and where it went."""
+    if as_json:
+        out.print_json(data={**shown(release), "written": written})
+    elif not quiet:
+        out.print(repr(release.plan))
+        out.print(f"Written: {', '.join(written)}")
 
 
 def shown(release: Any) -> dict[str, Any]:

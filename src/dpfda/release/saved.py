@@ -11,6 +11,7 @@ import numpy as np
 
 from .. import codec
 from ..errors import DpfdaError, FileError
+from ..files import read_text
 from .base import VERSION, Release
 from .density import PROJECTED, DensityRelease
 from .groups import GroupRelease
@@ -22,13 +23,7 @@ def load(path: str | os.PathLike[str]) -> Any:
     The file decides: parameters that another version or machine would select differently are taken
     as they were chosen.
     """
-    name = Path(path).name
-    try:
-        text = Path(path).read_text(encoding="utf-8")
-    except OSError as error:
-        raise FileError(f"{name!r} cannot be read: {error.strerror}.") from None
-    except UnicodeDecodeError:
-        raise FileError(f"{name!r} is not a release: it is not text.") from None
+    name, text = Path(path).name, read_text(path, "release")
     if codec.kind_of(text) == "releases":
         return _groups(codec.unseal(text, "releases", VERSION), name)
     return _single(codec.unseal(text, "release", VERSION), name)
