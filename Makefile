@@ -6,7 +6,7 @@ PIP := $(BIN)/pip install --quiet --disable-pip-version-check --constraint const
 READY := $(VENV)/.ready
 DEMO := $(VENV)/.demo
 
-.PHONY: setup demo test lint types bench docs clean
+.PHONY: setup demo test lint types reproduce bench docs clean
 
 setup: $(READY)
 
@@ -30,11 +30,15 @@ test: setup
 	OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist loadfile
 
 lint: setup
-	$(BIN)/ruff check src tests benchmarks docs
-	$(BIN)/ruff format --check --quiet src tests benchmarks docs
+	$(BIN)/ruff check src experiments tests benchmarks docs
+	$(BIN)/ruff format --check --quiet src experiments tests benchmarks docs
 
 types: setup
 	$(BIN)/mypy
+
+# Every experiment of the paper; DATA is a folder with its real data sets, if you have them.
+reproduce: setup
+	$(BIN)/dpfda reproduce --all $(if $(DATA),--data $(DATA))
 
 bench: setup
 	$(BIN)/python benchmarks/accuracy.py
@@ -47,4 +51,4 @@ docs: setup
 	$(BIN)/python docs/build.py
 
 clean:
-	rm -rf $(VENV) build demo .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) build demo reproduction .pytest_cache .mypy_cache .ruff_cache .hypothesis

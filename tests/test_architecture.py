@@ -65,6 +65,7 @@ ROOMS = [
     "density_api",
     "estimators",
     "datasets",
+    "experiments",  # beside the package in the tree, inside it once installed
     "cli",
     "__main__",
 ]

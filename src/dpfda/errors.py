@@ -73,6 +73,10 @@ class UnitWarning(UserWarning):
     """Somebody has several records and the guarantee is about one: says what is not protected."""
 
 
+class NotPrivateWarning(UserWarning):
+    """A step looked at the data without spending budget: for studies, never on the way to a release."""
+
+
 class PlanMismatch(DpfdaError, ValueError):
     """A summary, a count or a file does not belong to the plan it is used with."""
 

@@ -1,16 +1,22 @@
-"""Privacy-safe selection: parameters from n, epsilon and the kernel, never from data.
+"""Choosing parameters: the paper's privacy-safe rule, and cross-validation to compare it with.
 
-Methods with a parameter at None already minimise the exact risk. Here is the paper's own rule
-(PSS), for those who want its rates (derivations: selection).
+Methods with a parameter at None already minimise the exact risk, from n, epsilon and the kernel. Here is
+the paper's own rule (`pss`), for those who want its rates (derivations: selection). `pcv` reads the data
+for free, so nothing chosen by it may be published as private: it is here to reproduce studies.
 """
 
 from __future__ import annotations
 
 import math
+import warnings
+from collections.abc import Sequence
 from dataclasses import replace
+from functools import cache, reduce
 from typing import Any
 
-from .errors import ParameterError
+import numpy as np
+
+from .errors import NotPrivateWarning, ParameterError, shown
 from .methods import AR, FRL, QR, Method
 
 
@@ -51,3 +57,49 @@ def pss(method: Method, plan: Any) -> Method:
     raise ParameterError(
         "PSS is defined for FRL, AR and QR", type(method).__name__, "Leave the parameters of other methods at None."
     )
+
+
+def pcv(candidates: Sequence[Method], plan: Any, records: Any, rng: np.random.Generator, folds: int = 10) -> Method:
+    """The candidate with the smallest cross-validated error, noise included. **Not private**: for studies only.
+
+    Private cross-validation (Mirshani, Reimherr and Slavkovic 2019): estimate from all folds but one, compare with
+    that one, add the expected error of the noise. The choice depends on every record and spends no budget.
+
+    >>> import warnings
+    >>> import numpy as np, dpfda as dp
+    >>> rng = np.random.default_rng(0)
+    >>> sample = dp.datasets.scenario("S-1", 1000, rng)
+    >>> plan = dp.MeanPlan(n=1000, epsilon=1, bound=dp.L2Ball(3.5), grid=sample.grid, method=dp.FRL())
+    >>> with warnings.catch_warnings():
+    ...     warnings.simplefilter("ignore", dp.NotPrivateWarning)
+    ...     dp.selection.pcv([dp.FRL(m) for m in (1, 8, 64)], plan, sample.curves, rng).components
+    8
+    """
+    if not candidates or not all(isinstance(m, Method) and m.frame(plan.problem) is plan.problem for m in candidates):
+        raise ParameterError(
+            "candidates are methods in the plan's own basis", shown(candidates), "Pass [dp.FRL(4), dp.FRL(8)], say."
+        )
+    if not isinstance(folds, int) or not 2 <= folds <= len(records):
+        raise ParameterError("folds lie between 2 and the number of records", shown(folds), "Pass folds=10.")
+    warnings.warn(
+        "Cross-validation reads the data without spending budget: what it chooses is not private. For studies only.",
+        NotPrivateWarning,
+        stacklevel=2,
+    )
+    rows = np.asarray(records)
+    parts = [plan.summarize(rows[fold]) for fold in np.array_split(rng.permutation(len(rows)), folds)]
+
+    @cache
+    def planned(number: int, n: int) -> Any:
+        return replace(plan, n=n, method=candidates[number])
+
+    scores = np.zeros(len(candidates))
+    for left_out, part in enumerate(parts):
+        rest = reduce(lambda a, b: a.merge(b), parts[:left_out] + parts[left_out + 1 :])
+        problem = replace(plan, n=part.count).problem
+        seen = problem.finish(np.array([float(x) for x in problem.estimate(part)]), ())
+        for number in range(len(candidates)):
+            candidate = planned(number, rest.count)
+            fitted = candidate.assembled([candidate.statistic(rest)])
+            scores[number] += float(((fitted - seen) ** 2).sum()) + candidate.expected_error
+    return candidates[int(np.argmin(scores))]

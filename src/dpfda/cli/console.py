@@ -44,6 +44,8 @@ def guarded(command: Callable[..., None]) -> Callable[..., None]:
                 warnings.showwarning = _warn  # type: ignore[assignment]
                 warnings.simplefilter("always", UnitWarning)
                 command(*args, **options)
+        except typer.Exit:
+            raise
         except DpfdaError as error:
             err.print(f"Error: {_spelt(str(error))}", style="bold red")
             raise typer.Exit(3 if isinstance(error, LedgerError) else 1) from None

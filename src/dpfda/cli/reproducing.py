@@ -1,0 +1,138 @@
+"""`dpfda reproduce`: the paper's experiments, run again."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from rich.table import Table
+
+from .. import experiments
+from ..errors import FileError, ParameterError, shown
+from ..experiments import study
+from ..experiments.reproduce import Outcome, reproduce
+from . import options as opt
+from .console import err, guarded, out
+
+CHOICES = {"both": study.MODES, **{mode: (mode,) for mode in study.MODES}}
+
+
+@guarded
+def reproduce_command(
+    names: Annotated[
+        list[str] | None, typer.Argument(help="Experiments; none lists them.", metavar="NAME")
+    ] = None,
+    everything: Annotated[bool, typer.Option("--all", help="All of them, and one page of everything.")] = False,
+    data: Annotated[Path | None, typer.Option(help="Folder with the real data sets, if you have them.")] = None,
+    full: Annotated[bool, typer.Option("--full/--quick", help="The paper's replication counts, or minutes.")] = False,
+    folder: Annotated[Path, typer.Option("--out", help="Folder for pages, pictures, tables.")] = Path("reproduction"),
+    mode: Annotated[
+        str, typer.Option(help="paper (its mechanisms, valid noise), dpfda (our defaults) or both.")
+    ] = "both",
+    workers: Annotated[int, typer.Option(min=1, help="Processes at a time.")] = 2,
+    as_json: opt.AsJson = False,
+) -> None:
+    """Run the experiments of the paper again: which of its claims hold, with valid noise, and how we do.
+
+    A run that was interrupted goes on where it stopped. Simulated data; two experiments need real data sets,
+    which are not shipped (see docs/reproduction.md).
+
+    Example: dpfda reproduce timing --quick --out reproduction
+    """
+    wanted = list(experiments.NAMES) if everything else list(dict.fromkeys(names or []))
+    _check(wanted, everything and bool(names), data, mode)
+    if not wanted:
+        _list(as_json)
+        return
+    if not everything:
+        _check_data(wanted, data)
+    scale = study.FULL if full else study.QUICK
+    try:
+        with _watching(as_json) as watch:
+            outcome = reproduce(wanted, scale, folder, data, CHOICES[mode], workers, watch)
+    except KeyboardInterrupt:
+        err.print("Interrupted. What is finished is kept: run the same command to go on.", style="bold red")
+        raise typer.Exit(130) from None
+    _tell(outcome, as_json)
+
+
+def _check(wanted: list[str], twice: bool, data: Path | None, mode: str) -> None:
+    unknown = [name for name in wanted if name not in experiments.NAMES]
+    if unknown:
+        raise ParameterError(
+            f"experiments are {', '.join(experiments.NAMES)}", shown(unknown[0]), "Write dpfda reproduce timing, say."
+        )
+    if twice:
+        raise ParameterError("experiments are named, or --all", "both", "Drop one of them.")
+    if mode not in CHOICES:
+        raise ParameterError(f"mode is one of {', '.join(CHOICES)}", shown(mode), "Write --mode both.")
+    if data is not None and not data.is_dir():
+        raise FileError(f"The data folder {data.name!r} is not there.")
+
+
+def _check_data(wanted: list[str], data: Path | None) -> None:
+    """What was named must run; --all skips what cannot."""
+    for name in wanted:
+        if why := study.missing(name, data):
+            raise FileError(f"The experiment {name!r} cannot run: {why}.")
+
+
+def _list(as_json: bool) -> None:
+    found = [(name, study.module(name).TITLE, study.module(name).FILES) for name in experiments.NAMES]
+    if as_json:
+        out.print(json.dumps([{"name": n, "title": t, "files": list(f)} for n, t, f in found], indent=1))
+        return
+    table = Table("name", "what it reproduces", "data files it needs")
+    for name, title, files in found:
+        table.add_row(name, title, ", ".join(files) or "none")
+    out.print(table)
+    out.print("dpfda reproduce NAME... runs some of them, dpfda reproduce --all everything.")
+
+
+@contextmanager
+def _watching(silent: bool) -> Iterator[study.Watch | None]:
+    """A bar of cells on standard error for a person; a line per experiment for a log."""
+    if silent:
+        yield None
+    elif sys.stderr.isatty():
+        with Progress(
+            TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(),
+            TimeRemainingColumn(), console=err, transient=True,
+        ) as bar:  # fmt: skip
+            task = bar.add_task("starting", total=None)
+            yield lambda done, total, name: bar.update(
+                task, completed=done, total=total, description=name or "starting"
+            )
+    else:
+        said: set[str] = set()
+
+        def say(done: int, total: int, name: str) -> None:
+            if name and name not in said:
+                said.add(name)
+                err.print(f"{name}: {done} of {total} cells are done")
+
+        yield say
+
+
+def _tell(outcome: Outcome, as_json: bool) -> None:
+    if as_json:
+        claims = [{"experiment": name, **asdict(claim)} for name, some in outcome.claims.items() for claim in some]
+        written = [str(path) for path in outcome.written]
+        out.print(json.dumps({"claims": claims, "skipped": outcome.skipped, "written": written}, indent=1))
+        return
+    table = Table("experiment", "claim", "verdict", "the number that shows it", show_lines=True)
+    for name, some in outcome.claims.items():
+        for claim in some:
+            table.add_row(name, claim.text, claim.verdict, claim.number)
+    out.print(table)
+    for name, why in outcome.skipped.items():
+        out.print(f"{name} was skipped: {why}.")
+    for path in outcome.written:
+        out.print(f"wrote {path}")
