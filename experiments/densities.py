@@ -14,7 +14,7 @@ import dpfda as dp
 
 from . import study
 from .density_figure import ETAS, LATTICES, SHOWN, columns, figure, label
-from .pages import Claim, Report, Table, judge, spread
+from .pages import Claim, Report, Table, judge, judge_ours, spread
 from .shapes import bandwidth, kernel_estimate, modes
 from .study import OURS, PAPER, Row, Rows, Scale, moments
 from .theorems import bandwidth_sign, density_bound
@@ -269,11 +269,11 @@ def _most_accurate(rows: Rows) -> Claim | None:
                 worst[which] = max(worst[which], ours["total"] / peer["total"])
     if not compared:
         return None
-    return judge(
-        "Ours, not the paper's: the default is at least as accurate as every mechanism of the paper, at every setting "
+    return judge_ours(
+        "The default is at least as accurate as every mechanism of the paper, at every setting "
         "and bandwidth, up to two standard errors",
         won == compared,
-        won > 0,
+        2 * won > compared,
         f"{won} of {compared} comparisons of errors to the truth; the largest ratio of errors is "
         f"{worst['private']:.2f} to private rows and {worst['FRL']:.2f} to FRL, whose components were chosen by "
         "reading the data",

@@ -12,7 +12,7 @@ import numpy as np
 import dpfda as dp
 
 from . import study
-from .pages import COLORS, Claim, Report, Table, judge, number, picture, spread
+from .pages import COLORS, Claim, Report, Table, judge, judge_ours, most, number, picture, spread
 from .shapes import kernel_estimate, modes
 from .study import OURS, PAPER, Row, Rows, Scale, moments
 
@@ -265,11 +265,10 @@ def _default(rows: Rows, kind: str) -> Claim | None:
     if not any(counts.values()):
         return None
     every = [won for better in counts.values() for won in better]
-    return judge(
-        f"Ours, not the paper's: the default is at least as near to {KINDS[kind]} as every mechanism of the paper, up "
-        "to two standard errors",
+    return judge_ours(
+        f"The default is at least as near to {KINDS[kind]} as every mechanism of the paper, up to two standard errors",
         all(every),
-        sum(every) >= len(every) / 2,
+        most(every),
         "; ".join(
             f"{label(name)}: {sum(better)} of {len(better)} regions, errors {number(min(ratios[name]))} to "
             f"{number(max(ratios[name]))} times"

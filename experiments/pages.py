@@ -8,7 +8,7 @@ import html
 import io
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -26,11 +26,12 @@ COLORS = {
 
 @dataclass(frozen=True)
 class Claim:
-    """A published sentence, what became of it, and the number that shows it."""
+    """A published sentence (or one of `ours`), what became of it, and the number that shows it."""
 
     text: str
     verdict: str
     number: str
+    ours: bool = False
 
 
 @dataclass(frozen=True)
@@ -51,8 +52,18 @@ class Report:
 
 
 def judge(text: str, holds: bool, partly: bool, number: str) -> Claim:
-    """A claim with the verdict that the numbers give it."""
+    """A claim of the paper with the verdict that the numbers give it."""
     return Claim(text, HOLDS if holds else PARTLY if partly else FAILS, number)
+
+
+def judge_ours(text: str, holds: bool, partly: bool, number: str) -> Claim:
+    """The same for a claim that we make about ourselves."""
+    return replace(judge(text, holds, partly, number), ours=True)
+
+
+def most(cells: Sequence[bool]) -> bool:
+    """Whether something is true of more than half of the cells: enough to hold in some sense."""
+    return 2 * sum(cells) > len(cells)
 
 
 def number(value: Any) -> str:
@@ -100,20 +111,17 @@ def assemble(
 ) -> tuple[Path, Path]:
     """One page, in Markdown and (with the pictures inside) for a browser."""
     parts = list(parts)
-    summary = Table(
-        "What the paper says, and what became of it",
-        ["", "claim", "verdict", "the number that shows it"],
-        [[title, c.text, c.verdict, c.number] for _, title, _, report in parts for c in report.claims],
-    )
+    claims = [(title, claim) for _, title, _, report in parts for claim in report.claims]
+    summaries = [_verdicts([pair for pair in claims if pair[1].ours is ours], ours) for ours in (False, True)]
     lines = ["# The paper, reproduced and corrected", "", INTRODUCTION, "", how, ""]
     lines += [f"Not run: {title} ({why})." for title, why in skipped.items()]
-    lines += ["", *_table(summary, "##")]
+    lines += ["", *(line for summary in summaries for line in _table(summary, "##"))]
     for name, title, source, report in parts:
         lines += _markdown(name, title, source, "", report, "##", claims=False)
     write(folder / "report.md", "\n".join(lines))
     body = [
         "<h1>The paper, reproduced and corrected</h1>", _paragraph(INTRODUCTION), _paragraph(how),
-        *(_paragraph(f"Not run: {title} ({why}).") for title, why in skipped.items()), _html_table(summary),
+        *(_paragraph(f"Not run: {title} ({why}).") for title, why in skipped.items()), *map(_html_table, summaries),
     ]  # fmt: skip
     for _, title, source, report in parts:
         body += [f"<h2>{html.escape(title)}</h2>", _paragraph(source), *map(_paragraph, report.words)]
@@ -164,11 +172,18 @@ def _markdown(
         lines += [f"![{title}]({name}.png)", ""]
     for table in report.tables:
         lines += _table(table, level + "#")
-    if claims and report.claims:
-        found = [[c.text, c.verdict, c.number] for c in report.claims]
-        lines += _table(Table("Claims", ["claim", "verdict", "the number that shows it"], found), level + "#")
+    for ours in (False, True) if claims else ():
+        some = [(title, claim) for claim in report.claims if claim.ours is ours]
+        if some:
+            lines += _table(_verdicts(some, ours), level + "#")
     lines += [f"All rows: [{name}.csv]({name}.csv). {how}".rstrip(), ""]
     return lines
+
+
+def _verdicts(claims: Sequence[tuple[str, Claim]], ours: bool) -> Table:
+    title = "What we say of our defaults, held to the same" if ours else "What the paper says, and what became of it"
+    rows = [[where, claim.text, claim.verdict, claim.number] for where, claim in claims]
+    return Table(title, ["", "claim", "verdict", "the number that shows it"], rows)
 
 
 def _table(table: Table, level: str) -> list[str]:

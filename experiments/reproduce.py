@@ -18,8 +18,9 @@ from .study import MODES, Scale, Watch
 
 @dataclass(frozen=True)
 class Outcome:
-    """What was written, what was skipped and why, and the verdicts of each experiment."""
+    """How it was run, what was written, what was skipped and why, and the verdicts of each experiment."""
 
+    how: str
     written: tuple[Path, ...]
     skipped: dict[str, str]
     claims: dict[str, list[Claim]]
@@ -53,7 +54,7 @@ def reproduce(
     if set(names) == set(NAMES):
         took = f" The last run took {time.monotonic() - began:.0f} seconds, without the cells that were there already."
         written += pages.assemble(parts, titles, how + took, folder)
-    return Outcome(tuple(written), skipped, {name: list(report.claims) for name, _, _, report in parts})
+    return Outcome(how, tuple(written), skipped, {name: list(report.claims) for name, _, _, report in parts})
 
 
 def _how(scale: Scale, modes: Sequence[str], workers: int) -> str:

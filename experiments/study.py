@@ -79,9 +79,10 @@ def module(name: str) -> Any:
 
 
 def fingerprint() -> str:
-    """Which code made a result: the package's version and the text of all experiments."""
-    texts = [path.read_bytes() for path in sorted(Path(__file__).parent.glob("*.py"))]
-    return hashlib.sha256(b"\0".join([dp.__version__.encode(), *texts])).hexdigest()[:16]
+    """Which code made a result: the text of the package and of all experiments."""
+    folders = (Path(dp.__file__).parent, Path(__file__).parent)
+    texts = {path.resolve(): path.read_bytes() for folder in folders for path in folder.rglob("*.py")}
+    return hashlib.sha256(b"\0".join(texts[path] for path in sorted(texts))).hexdigest()[:16]
 
 
 def missing(name: str, data: Path | None) -> str:

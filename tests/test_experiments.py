@@ -85,7 +85,7 @@ def test_experiments_enter_by_the_front_door(path):
         elif isinstance(node, ast.ImportFrom) and node.level == 0:
             assert (node.module or "").split(".")[0] in {"scipy", "matplotlib", *sys.stdlib_module_names}, node.module
         elif isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "dp":
-            assert node.attr in {*dp.__all__, "__version__"}, f"dp.{node.attr} is no public name"
+            assert node.attr in {*dp.__all__, "__version__", "__file__"}, f"dp.{node.attr} is no public name"
     assert len(path.read_text().splitlines()) <= 400
 
 
@@ -249,7 +249,8 @@ def test_a_default_that_loses_is_said_to_lose():
 
     assert verdict(0.9) == verdict(1.02) == pages.HOLDS
     assert verdict(1.1) == pages.FAILS
-    peers[0]["total"] = 2.0
+    for peer in peers[:3]:
+        peer["total"] = 2.0
     assert verdict(1.1) == pages.PARTLY
 
 

@@ -26,9 +26,7 @@ CHOICES = {"both": study.MODES, **{mode: (mode,) for mode in study.MODES}}
 
 @guarded
 def reproduce_command(
-    names: Annotated[
-        list[str] | None, typer.Argument(help="Experiments; none lists them.", metavar="NAME")
-    ] = None,
+    names: Annotated[list[str] | None, typer.Argument(help="Experiments; none lists them.", metavar="NAME")] = None,
     everything: Annotated[bool, typer.Option("--all", help="All of them, and one page of everything.")] = False,
     data: Annotated[Path | None, typer.Option(help="Folder with the real data sets, if you have them.")] = None,
     full: Annotated[bool, typer.Option("--full/--quick", help="The paper's replication counts, or minutes.")] = False,
@@ -125,12 +123,13 @@ def _tell(outcome: Outcome, as_json: bool) -> None:
     if as_json:
         claims = [{"experiment": name, **asdict(claim)} for name, some in outcome.claims.items() for claim in some]
         written = [str(path) for path in outcome.written]
-        out.print(json.dumps({"claims": claims, "skipped": outcome.skipped, "written": written}, indent=1))
+        told = {"how": outcome.how, "claims": claims, "skipped": outcome.skipped, "written": written}
+        out.print(json.dumps(told, indent=1))
         return
     table = Table("experiment", "claim", "verdict", "the number that shows it", show_lines=True)
     for name, some in outcome.claims.items():
         for claim in some:
-            table.add_row(name, claim.text, claim.verdict, claim.number)
+            table.add_row(name, f"(ours) {claim.text}" if claim.ours else claim.text, claim.verdict, claim.number)
     out.print(table)
     for name, why in outcome.skipped.items():
         out.print(f"{name} was skipped: {why}.")
