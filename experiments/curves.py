@@ -296,23 +296,25 @@ def _figures(rows: Rows) -> Claim:
     )
 
 
-def _wins(rows: Rows, prefix: str) -> tuple[int, int]:
-    """In how many cells QR is the best of four."""
-    cells = [row for row in rows.where(mechanism=f"{prefix}QR") if row["data"] in ("Electricity", "DTI")]
+def _wins(rows: Rows, name: str, prefix: str = "") -> tuple[int, int]:
+    """In how many cells this QR is the best of four."""
+    cells = [row for row in rows.where(mechanism=prefix + name) if row["data"] in ("Electricity", "DTI")]
     won = 0
     for row in cells:
         facts = {key: row[key] for key in ("data", "nu", "epsilon")}
-        won += all(row["total"] <= rows.one("total", mechanism=prefix + m, **facts) for m in paper.PURE)
+        others = [rows.one("total", mechanism=prefix + m, **facts) for m in paper.PURE if m != "QR"]
+        won += row["total"] <= min(others)
     return won, len(cells)
 
 
 def _best(rows: Rows) -> Claim:
-    (won, cells), (theirs, _) = _wins(rows, ""), _wins(rows, "authors' ")
+    (won, cells), (text, _), (theirs, _) = _wins(rows, "QR"), _wins(rows, "QR, PSS"), _wins(rows, "QR", "authors' ")
     return judge(
         "ICLP-QR performs best among all approaches",
         won == cells,
         2 * won > cells,
-        f"with valid noise it is best in {won} of {cells} cells; with the authors' noise, not private, in {theirs}",
+        f"with valid noise it is best in {won} of {cells} cells with the parameters of the table and in {text} with those "
+        f"of the text (PSS); with the authors' noise, not private, in {theirs}",
     )
 
 

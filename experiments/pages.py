@@ -7,6 +7,7 @@ import csv
 import html
 import io
 import math
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -147,6 +148,9 @@ table {{ border-collapse: collapse; font-size: 0.85rem; margin: 1rem 0; display:
 caption {{ text-align: left; font-weight: 600; padding: 0.3rem 0; }}
 th, td {{ border-bottom: 1px solid #ddd; padding: 0.25rem 0.6rem; text-align: left; vertical-align: top; }}
 img {{ max-width: 100%; }}
+.holds {{ color: #00703c; font-weight: 600; }}
+.partly {{ color: #8a5a00; }}
+.fails {{ color: #b10e1e; font-weight: 600; }}
 </style></head><body>
 {body}
 </body></html>
@@ -196,14 +200,20 @@ def _table(table: Table, level: str) -> list[str]:
 
 def _html_table(table: Table) -> str:
     def line(cells: Iterable[Any], tag: str) -> str:
-        return "<tr>" + "".join(f"<{tag}>{html.escape(number(cell))}</{tag}>" for cell in cells) + "</tr>"
+        return "<tr>" + "".join(f"<{tag}{_mark(cell)}>{html.escape(number(cell))}</{tag}>" for cell in cells) + "</tr>"
 
     rows = "\n".join(line(row, "td") for row in table.rows)
     return f"<table><caption>{html.escape(table.title)}</caption>\n{line(table.head, 'th')}\n{rows}</table>"
 
 
+def _mark(cell: Any) -> str:
+    """A verdict stands out by its colour."""
+    kinds = {HOLDS: "holds", PARTLY: "partly", FAILS: "fails"}
+    return f' class="{kinds[cell]}"' if cell in kinds else ""
+
+
 def _paragraph(text: str) -> str:
-    return f"<p>{html.escape(text)}</p>"
+    return "<p>" + re.sub(r"`([^`]*)`", r"<code>\1</code>", html.escape(text)) + "</p>"
 
 
 def _encoded(figure: Figure) -> str:
