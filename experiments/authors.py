@@ -67,7 +67,7 @@ class Authors:
         return self._first(before, root * (2 * self.radius / self.n * (1 / root).sum()))
 
     def qr(self, factor: float, eta: float = 1.25) -> Sketch:
-        """Ridge with ``psi = factor (n / tau)^-eta``."""
+        """Ridge with ``psi = factor (n / tau)^-eta``: the factor is 1 in their simulations and 2 on real curves."""
         powers = self.basis.eigenvalues**eta
         filter = powers / (powers + factor * (self.n / self.radius) ** -eta)
         largest = float(np.abs(self.coefficients).sum(axis=1).max())

@@ -52,14 +52,16 @@ class Report:
     claims: Sequence[Claim] = field(default=())
 
 
-def judge(text: str, holds: bool, partly: bool, number: str) -> Claim:
-    """A claim of the paper with the verdict that the numbers give it."""
-    return Claim(text, HOLDS if holds else PARTLY if partly else FAILS, number)
+def judge(text: str, holds: bool, partly: bool, number: str, sense: str = "") -> Claim:
+    """A claim of the paper with the verdict that the numbers give it; `sense` says in which it holds if only in one."""
+    if holds:
+        return Claim(text, HOLDS, number)
+    return Claim(text, PARTLY, f"{sense}: {number}" if sense else number) if partly else Claim(text, FAILS, number)
 
 
-def judge_ours(text: str, holds: bool, partly: bool, number: str) -> Claim:
+def judge_ours(text: str, holds: bool, partly: bool, number: str, sense: str = "") -> Claim:
     """The same for a claim that we make about ourselves."""
-    return replace(judge(text, holds, partly, number), ours=True)
+    return replace(judge(text, holds, partly, number, sense), ours=True)
 
 
 def most(cells: Sequence[bool]) -> bool:

@@ -36,8 +36,13 @@ def simulated(scenario: str, n: int, nu: float, method: Any = None) -> dp.MeanPl
 
 def window(plan: dp.MeanPlan) -> range:
     """The numbers of components that reach the optimal rate: from ``n^(1/(beta+1))`` to ``n^(1/3)``."""
-    low, high = math.ceil(plan.n ** (1 / (plan.kernel.decay + 1))), math.floor(plan.n ** (1 / 3) + 1e-9)
+    low, high = math.ceil(plan.n ** (1 / (plan.kernel.decay + 1)) - 1e-9), math.floor(plan.n ** (1 / 3) + 1e-9)
     return range(low, max(low, high) + 1)
+
+
+def bernstein() -> dp.Bernstein:
+    """Noise for all values together: an L2 ball bounds them much better than each one's largest value does."""
+    return dp.Bernstein(LATTICE, sensitivity="tight")
 
 
 def frl(count: int) -> dp.FRL:
@@ -56,7 +61,7 @@ def mechanisms(plan: dp.MeanPlan) -> dict[str, list[dp.MeanPlan]]:
         "FRL": [frl(count) for count in window(plan)],
         "AR": [safe(dp.AR(**VALID), plan)],
         "QR": [qr],
-        "Bernstein": [dp.Bernstein(LATTICE)],
+        "Bernstein": [bernstein()],
         "GP-ADP": [dp.GaussianProcess(DELTA, qr.eta, qr.psi)],
     }
     return {name: [replace(plan, method=method) for method in some] for name, some in methods.items()}

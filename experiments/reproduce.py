@@ -12,7 +12,7 @@ from pathlib import Path
 import dpfda as dp
 
 from . import NAMES, pages, study
-from .pages import Claim
+from .pages import Claim, Table
 from .study import MODES, Scale, Watch
 
 
@@ -24,6 +24,7 @@ class Outcome:
     written: tuple[Path, ...]
     skipped: dict[str, str]
     claims: dict[str, list[Claim]]
+    tables: dict[str, Sequence[Table]]
 
 
 def reproduce(
@@ -36,25 +37,30 @@ def reproduce(
     watch: Watch | None = None,
 ) -> Outcome:
     """Run experiments and write a picture, a table and a page for each; for all of them also one page together."""
-    began = time.monotonic()
+    began, how = time.monotonic(), _how(scale, modes, workers)
     skipped = {name: why for name in names if (why := study.missing(name, data))}
     ready = [name for name in names if name not in skipped]
     found = study.carry_out(ready, scale, folder, data, modes, workers, watch)
-    how = _how(scale, modes, workers)
     parts, written = [], []
     for name, rows in found.items():
         module = study.module(name)
         report = module.report(rows, data)
         pages.save(name, module.TITLE, module.SOURCE, how, report, rows, folder)
         parts.append((name, module.TITLE, module.SOURCE, report))
-        written.append(folder / f"{name}.md")
+        written += [folder / f"{name}.{kind}" for kind in ("md", "csv", "png")]
     titles = {study.module(name).TITLE: why for name, why in skipped.items()}
     for name, why in skipped.items():
         pages.save_skipped(name, study.module(name).TITLE, why, folder)
     if set(names) == set(NAMES):
         took = f" The last run took {time.monotonic() - began:.0f} seconds, without the cells that were there already."
         written += pages.assemble(parts, titles, how + took, folder)
-    return Outcome(how, tuple(written), skipped, {name: list(report.claims) for name, _, _, report in parts})
+    return Outcome(
+        how,
+        tuple(written),
+        skipped,
+        {name: list(report.claims) for name, _, _, report in parts},
+        {name: report.tables for name, _, _, report in parts},
+    )
 
 
 def _how(scale: Scale, modes: Sequence[str], workers: int) -> str:

@@ -6,6 +6,7 @@ with a fingerprint of the code that made them: other settings or other code, and
 
 from __future__ import annotations
 
+import csv
 import hashlib
 import importlib
 import json
@@ -78,11 +79,27 @@ def module(name: str) -> Any:
     return importlib.import_module(f"{__package__}.{name}")
 
 
+#: Files that write down what came out, or how to ask for it: they change no result.
+TELLING = {"pages.py", "reproduce.py", "density_figure.py", "reproducing.py"}
+
+
 def fingerprint() -> str:
-    """Which code made a result: the text of the package and of all experiments."""
-    folders = (Path(dp.__file__).parent, Path(__file__).parent)
-    texts = {path.resolve(): path.read_bytes() for folder in folders for path in folder.rglob("*.py")}
-    return hashlib.sha256(b"\0".join(texts[path] for path in sorted(texts))).hexdigest()[:16]
+    """Which code made a result: the text of the package and of the experiments, wherever they are installed."""
+    package, here = Path(dp.__file__).parent, Path(__file__).parent
+    texts = {path.relative_to(package).as_posix(): path for path in package.rglob("*.py") if here not in path.parents}
+    texts |= {f"experiments/{path.name}": path for path in here.glob("*.py")}
+    known = [name.encode() + b"\0" + texts[name].read_bytes() for name in sorted(texts)
+             if texts[name].name not in TELLING]  # fmt: skip
+    return hashlib.sha256(b"\0".join(known)).hexdigest()[:16]
+
+
+def contents(name: str, data: Path | None) -> str:
+    """Which data files an experiment reads: other contents, other results."""
+    read = hashlib.sha256()
+    for file in module(name).FILES:
+        if data is not None and (data / file).is_file():
+            read.update((data / file).read_bytes())
+    return read.hexdigest()[:16]
 
 
 def missing(name: str, data: Path | None) -> str:
@@ -104,7 +121,11 @@ def carry_out(
     """Run what is not there yet, and return the rows of each experiment."""
     mark = fingerprint()
     tasks = {
-        name: [_task(folder, name, cell, mark) for cell in module(name).cells(scale) if cell["mode"] in modes]
+        name: [
+            _task(folder, name, cell, mark + contents(name, data))
+            for cell in module(name).cells(scale)
+            if cell["mode"] in modes
+        ]
         for name in names
     }
     whole = {task.place: task for some in tasks.values() for task in some}
@@ -199,6 +220,16 @@ def _kept(place: Path) -> list[Row] | None:
 def _keep(task: Task, mark: str, rows: list[Row]) -> None:
     content = {"experiment": task.by, "cell": task.cell, "code": mark, "rows": rows}
     write(task.place, json.dumps(content, indent=1) + "\n")
+
+
+def read_table(place: Path, columns: Sequence[str]) -> list[dict[str, str]]:
+    """A data file, if it has these columns and a row."""
+    with place.open(encoding="utf-8", newline="") as lines:
+        table = list(csv.DictReader(lines))
+    absent = [column for column in columns if not table or column not in table[0]]
+    if absent:
+        raise dp.FileError(f"{place.name} should be a CSV file with rows and the column {absent[0]!r}.")
+    return table
 
 
 def write(place: Path, text: str) -> None:

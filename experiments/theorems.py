@@ -46,9 +46,9 @@ def mean_bound() -> Claim:
             found.append(theirs / tight.expected_error)
     return judge(
         "The sensitivity of ICLP-QR is at most (2 tau / n) sum_j lambda_j^(eta - 1/2) / (lambda_j^eta + psi)",
-        max(loose["kernel"]) < 2,
         min(loose["kernel"]) >= 1,
-        f"it is a valid bound, and no more: noise as large as neighbours need has {min(loose['kernel']):.0f} to "
+        False,
+        f"as a bound, and a loose one: noise as large as neighbours need has {min(loose['kernel']):.0f} to "
         f"{max(loose['kernel']):.0f} times less variance with the same kernel (n of 100 to 10,000), and "
         f"{min(loose['matched']):.0f} to {max(loose['matched']):.0f} times less with the best scales",
     )
@@ -91,4 +91,5 @@ def bandwidth_sign(n: int) -> Claim:
         max(right) < 1,
         f"as printed h would be {wrong[0]:.2f} and {wrong[1]:.2f} widths of the domain at n = {n:,}, in one and two "
         f"dimensions; with a minus in the exponent, as meant, it is {right[0]:.3f} and {right[1]:.3f}",
+        "with a minus in the exponent",
     )

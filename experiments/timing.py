@@ -169,11 +169,12 @@ def claims(rows: Rows) -> list[Claim]:
         saved = [1 - ratio for ratio in _ratios(rows, REBUILT_GP, REBUILT_ICLP)]
         found.append(
             judge(
-                "Gaussian processes are 30 % to 50 % faster to generate than ICLPs",
+                "Generating Gaussian processes is about 30 % to 50 % faster than generating ICLPs",
                 all(0.3 <= s <= 0.5 for s in saved),
                 all(s > 0 for s in saved),
                 f"rebuilt for each curve they take {100 * min(saved):.0f} % to {100 * max(saved):.0f} % less time: a "
-                "Cholesky factor is cheaper than eigenpairs",
+                "Cholesky factor is cheaper than eigenpairs (it is called directly here, they through our basis)",
+                "faster, by more than that",
             )
         )
     if rows.where(mode=OURS):
@@ -191,12 +192,13 @@ def claims(rows: Rows) -> list[Claim]:
         kept, cosine = (_ratios(rows, REBUILT_ICLP, name, K=largest) for name in (KEPT, COSINE))
         found.append(
             judge(
-                "The Karhunen-Loeve expansion makes the mechanism computationally expensive",
+                "Relying on the Karhunen-Loeve expansion, the mechanism can be computationally expensive",
                 max(kept) < 2,
-                True,
-                f"only if it is rebuilt for every curve: at K = {largest} a hundred curves from kept eigenpairs take "
+                min(kept) >= 2,
+                f"at K = {largest} a hundred curves from kept eigenpairs take "
                 f"{min(kept):.0f} to {max(kept):.0f} times less, and {min(cosine):.0f} to {max(cosine):.0f} times less "
                 "in the cosine basis",
+                "only if it is rebuilt for every curve",
             )
         )
     return found

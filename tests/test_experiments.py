@@ -6,6 +6,7 @@ import ast
 import csv
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -24,6 +25,7 @@ from dpfda.cli import app
 from dpfda.experiments import (
     curves,
     densities,
+    density_claims,
     mechanisms,
     mortality,
     pages,
@@ -158,6 +160,44 @@ def test_a_failing_cell_stops_the_run(tmp_path):
         study.carry_out(["mechanisms"], bad, tmp_path)
 
 
+def test_other_data_run_again(tmp_path, invented, monkeypatch):
+    """Cells know the contents of the files that they read."""
+    monkeypatch.setattr(curves, "SETS", {"Electricity": "days"})
+    monkeypatch.setattr(curves, "NUS", (1.5,))
+    monkeypatch.setattr(curves, "BUDGETS", ("1",))
+    folder = tmp_path / "data"
+    shutil.copytree(invented, folder)
+    counts: list[int] = []
+
+    def run() -> Rows:
+        counts.clear()
+        watch = lambda done, total, name: counts.append(done)  # noqa: E731
+        return study.carry_out(["curves"], TINY, tmp_path / "out", folder, (OURS,), watch=watch)["curves"]
+
+    first = run()
+    assert run() == first
+    assert counts == [1]
+    place = folder / curves.FILES[0]
+    place.write_text(place.read_text().replace("2001-01-01", "2001-02-01"))
+    run()
+    assert counts == [0, 1]
+
+
+@pytest.mark.parametrize(("file", "text", "said"), [
+    ("dti_cca.csv", "id,cca_01,cca_02\n", "rows and the column 'id'"),
+    ("dti_cca.csv", "person,cca_01,cca_02\n1,2,3\n4,5,6\n", "rows and the column 'id'"),
+    ("dti_cca.csv", "id,value\n1,2\n3,4\n", "a column for each point"),
+    ("wpp2019_deaths_by_age.csv", "region,period,deaths_thousands\nNowhere,2015-2020,1\n", "age groups of Eastern"),
+])  # fmt: skip
+def test_malformed_data_get_a_clear_error(file, text, said, tmp_path):
+    (tmp_path / file).write_text(text)
+    reader = {"dti_cca.csv": lambda: curves.Curves.read("DTI", tmp_path)}.get(
+        file, lambda: mortality.deaths(tmp_path / file)
+    )
+    with pytest.raises(dp.FileError, match=said):
+        reader()
+
+
 # -- everything, small --------------------------------------------------------------------------------
 
 
@@ -171,7 +211,8 @@ def everything(tmp_path_factory, invented):
         patch.setattr(curves, "DRAWS", 50)
         patch.setattr(mortality, "DRAWS", 5)
         patch.setattr(mortality, "PUBLISHED", {name: mortality.PUBLISHED[name] for name in REGIONS})
-        patch.setattr(densities, "SHARES", {1: (1.0, 0.25), 2: (1.0,)})
+        for part in (densities, density_claims):
+            patch.setattr(part, "SHARES", {1: (1.0, 0.25), 2: (1.0,)})
         yield folder, reproduce(experiments.NAMES, TINY, folder, invented)
 
 
@@ -210,7 +251,7 @@ def test_one_page_holds_all_claims(everything):
 def test_real_curves_are_labelled_by_what_a_record_is(everything):
     text = (everything[0] / "curves.md").read_text()
     assert "one day of the whole city, not a person" in text
-    assert "a record is one scan, and a person has up to eight" in text
+    assert "a record is one scan, and a person has up to seven of them" in text
     assert "DTI, per person" in text
 
 
@@ -274,7 +315,7 @@ def test_theorems():
     claim = theorems.mechanism_theorem()
     assert claim.verdict == pages.FAILS
     assert "1.4142 epsilon" in claim.number
-    assert theorems.mean_bound().verdict == pages.PARTLY
+    assert theorems.mean_bound().verdict == pages.HOLDS
     assert theorems.density_bound(2000, 1.25).verdict == pages.FAILS
 
 
@@ -359,6 +400,13 @@ def test_a_patient_is_a_record_only_by_unit():
     assert "person" in people.plan(1.5, "1").explain()
 
 
+@pytest.mark.parametrize("n", [4934, 4935, 5161, 9870])
+def test_pss_does_not_hang_on_a_rounding(n):
+    """At epsilon 1 and the smallest eta the window is one point, whatever n."""
+    plan = dp.MeanPlan(n=n, epsilon=1, bound=dp.L2Ball(1.0), grid=48, method=dp.QR())
+    assert dp.selection.pss(dp.QR(), plan).psi == pytest.approx(1 / n, rel=0.01)
+
+
 # -- cross-validation -----------------------------------------------------------------------------------
 
 
@@ -432,10 +480,19 @@ def test_the_command_refuses(words, said, tmp_path, monkeypatch):
     assert not list(tmp_path.iterdir())
 
 
+def test_a_folder_that_cannot_be_written_is_refused_first(tmp_path):
+    (tmp_path / "taken").write_text("")
+    result = invoke("timing", "--out", str(tmp_path / "taken"))
+    assert result.exit_code == 1
+    assert "cannot be written to" in result.output
+
+
 def test_the_command_runs_and_tells(tmp_path, monkeypatch):
     monkeypatch.setattr(timing, "SIZES", (20,))
     told = json.loads(invoke("timing", "--mode", "dpfda", "--out", str(tmp_path), "--json").output)
-    assert told["written"] == [str(tmp_path / "timing.md")]
+    assert told["written"] == [str(tmp_path / f"timing.{kind}") for kind in ("md", "csv", "png")]
+    assert all(Path(place).is_file() for place in told["written"])
+    assert told["tables"]["timing"][0]["head"][0] == "kernel"
     assert [claim["experiment"] for claim in told["claims"]] == ["timing"]
     again = invoke("timing", "--mode", "dpfda", "--out", str(tmp_path))
     assert again.exit_code == 0

@@ -46,13 +46,14 @@ def pss(method: Method, plan: Any) -> Method:
     trace = float(plan.basis.eigenvalues.sum())
     if isinstance(method, QR):
         eta = method.eta or 1 + 2 / decay
-        open_window = (n * epsilon**2) ** (-eta * decay / (decay + 2)) <= 1 / n
+        # At epsilon 1 and the smallest eta both ends are equal: rounding must not decide.
+        open_window = (n * epsilon**2) ** (-eta * decay / (decay + 2)) <= (1 + 1e-9) / n
         return replace(method, eta=eta, psi=trace**eta / n if open_window else None)
     if isinstance(method, AR):
         eta = method.eta or 2 * (1 + 2 / decay)
         return replace(method, eta=eta, psi=plan.bound.outer * trace ** (eta / 2) / n)
     if isinstance(method, FRL):
-        low, high = math.ceil(n ** (1 / (decay * (1 + 1 / decay)))), math.floor(n ** (1 / 3) + 1e-9)
+        low, high = math.ceil(n ** (1 / (decay * (1 + 1 / decay))) - 1e-9), math.floor(n ** (1 / 3) + 1e-9)
         return replace(method, components=min(high, plan.basis.size) if low <= high else None)
     raise ParameterError(
         "PSS is defined for FRL, AR and QR", type(method).__name__, "Leave the parameters of other methods at None."

@@ -52,7 +52,7 @@ def guarded(command: Callable[..., None]) -> Callable[..., None]:
         except KeyboardInterrupt:
             err.print("Interrupted. 'dpfda ledger history' tells whether a release was charged.", style="bold red")
             raise typer.Exit(130) from None
-        except (OSError, MemoryError, ArithmeticError, ValueError, TypeError, RuntimeError) as error:
+        except (OSError, MemoryError, ArithmeticError, LookupError, ValueError, TypeError, RuntimeError) as error:
             if logging.getLogger("dpfda").isEnabledFor(logging.INFO):
                 raise
             # The text of an unforeseen error may quote data: only its kind is shown.

@@ -39,8 +39,8 @@ def reproduce_command(
 ) -> None:
     """Run the experiments of the paper again: which of its claims hold, with valid noise, and how we do.
 
-    A run that was interrupted goes on where it stopped. Simulated data; two experiments need real data sets,
-    which are not shipped (see docs/reproduction.md).
+    A run that was interrupted goes on where it stopped. Most data are simulated; curves and mortality need real
+    data sets, which are not shipped (docs/reproduction.md says which).
 
     Example: dpfda reproduce timing --quick --out reproduction
     """
@@ -51,6 +51,7 @@ def reproduce_command(
         return
     if not everything:
         _check_data(wanted, data)
+    _check_folder(folder)
     scale = study.FULL if full else study.QUICK
     try:
         with _watching(as_json) as watch:
@@ -82,6 +83,16 @@ def _check_data(wanted: list[str], data: Path | None) -> None:
             raise FileError(f"The experiment {name!r} cannot run: {why}.")
 
 
+def _check_folder(folder: Path) -> None:
+    """Hours later would be too late."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        study.write(folder / "report.md.part", "")
+        (folder / "report.md.part").unlink()
+    except OSError as error:
+        raise FileError(f"The folder {folder.name!r} cannot be written to: {error.strerror}.") from None
+
+
 def _list(as_json: bool) -> None:
     found = [(name, study.module(name).TITLE, study.module(name).FILES) for name in experiments.NAMES]
     if as_json:
@@ -96,7 +107,7 @@ def _list(as_json: bool) -> None:
 
 @contextmanager
 def _watching(silent: bool) -> Iterator[study.Watch | None]:
-    """A bar of cells on standard error for a person; a line per experiment for a log."""
+    """A bar of cells on standard error for a person; a line for each tenth in a log."""
     if silent:
         yield None
     elif sys.stderr.isatty():
@@ -109,12 +120,13 @@ def _watching(silent: bool) -> Iterator[study.Watch | None]:
                 task, completed=done, total=total, description=name or "starting"
             )
     else:
-        said: set[str] = set()
+        said = [-1]
 
         def say(done: int, total: int, name: str) -> None:
-            if name and name not in said:
-                said.add(name)
-                err.print(f"{name}: {done} of {total} cells are done")
+            tenth = 10 * done // total
+            if tenth > said[-1]:
+                said.append(tenth)
+                err.print(f"{done} of {total} cells are done{f' (last: {name})' if name else ''}")
 
         yield say
 
@@ -123,7 +135,8 @@ def _tell(outcome: Outcome, as_json: bool) -> None:
     if as_json:
         claims = [{"experiment": name, **asdict(claim)} for name, some in outcome.claims.items() for claim in some]
         written = [str(path) for path in outcome.written]
-        told = {"how": outcome.how, "claims": claims, "skipped": outcome.skipped, "written": written}
+        tables = {name: [asdict(table) for table in some] for name, some in outcome.tables.items()}
+        told = {"how": outcome.how, "claims": claims, "tables": tables, "skipped": outcome.skipped, "written": written}
         out.print(json.dumps(told, indent=1))
         return
     table = Table("experiment", "claim", "verdict", "the number that shows it", show_lines=True)
