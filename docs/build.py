@@ -21,6 +21,7 @@ from dpfda import plots
 from dpfda.cli import app
 
 DOCS = Path(__file__).parent
+RESULTS = DOCS.parent / "benchmarks" / "results"
 
 
 def commands() -> str:
@@ -85,7 +86,7 @@ def _signature(name: str, value: object) -> list[str]:
 
 def claims() -> str:
     """The verdicts of a recorded run of `dpfda reproduce --all --json`."""
-    run = json.loads((DOCS.parent / "benchmarks" / "results" / "reproduction.json").read_text(encoding="utf-8"))
+    run = json.loads((RESULTS / "reproduction.json").read_text(encoding="utf-8"))
     pages = [
         "# Claims",
         "",
@@ -101,6 +102,11 @@ def claims() -> str:
                 cells = [claim[key].replace("|", "\\|") for key in ("experiment", "text", "verdict", "number")]
                 pages.append("| " + " | ".join(cells) + " |")
         pages.append("")
+    full = json.loads((RESULTS / "reproduction_full.json").read_text(encoding="utf-8"))
+    pages += ["# Real curves, entry by entry", "", "From `reproduction_full.json`: a thousand releases each.", ""]
+    for table in full["tables"]["curves"]:
+        pages += [f"## {table['title']}", "", f"| {' | '.join(table['head'])} |", "|---" * len(table["head"]) + "|"]
+        pages += [f"| {' | '.join(map(str, row))} |" for row in table["rows"]] + [""]
     return "\n".join(pages)
 
 
