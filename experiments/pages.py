@@ -139,8 +139,8 @@ INTRODUCTION = (
     "Every experiment of Lin and Reimherr, Pure Differential Privacy for Functional Summaries with a Laplace-like "
     "Process (JMLR 2024), in two modes. `paper`: the paper's sensitivities, kernel noise and privacy-safe selection, "
     "with noise as large as epsilon asks for. `dpfda`: the defaults of this library. Rows called authors' use their "
-    "formulas (a bound read from the data, noise short by the square root of two); they are not private and are there "
-    "to show how the printed numbers came about. Errors are squared L2 distances."
+    "formulas (bounds read from the data and, for ICLP-QR, noise short by the square root of two); they are not "
+    "private and are there to show how the printed numbers came about. Errors are squared L2 distances."
 )
 PAGE = """<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><title>The paper, reproduced and corrected</title>
