@@ -9,6 +9,7 @@
 
 from . import datasets, noise, postprocess, selection
 from .api import compare, covariance, mean, suggest_radius
+from .audits import Audit, audit
 from .bounds import Box, Ellipsoid, L1Ball, L2Ball
 from .checkpoints import load as load_summary
 from .components import ComponentGrid
@@ -65,6 +66,7 @@ __all__ = [
     "AR",
     "FRL",
     "QR",
+    "Audit",
     "Auto",
     "Band",
     "Bernstein",
@@ -126,6 +128,7 @@ __all__ = [
     "Summary",
     "Unit",
     "UnitWarning",
+    "audit",
     "compare",
     "covariance",
     "datasets",

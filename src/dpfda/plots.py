@@ -222,6 +222,19 @@ def comparison(epsilons: Sequence[float], risks: Mapping[str, Sequence[float]], 
     return ax
 
 
+def ratios(found: np.ndarray, tolerance: float, ax: Any = None) -> Any:
+    """Sizes of noise against those stated, coordinate by coordinate, and how far off would have been noticed."""
+    ax = Figure(figsize=(7.5, 2.6), layout="constrained").add_subplot() if ax is None else ax
+    ax.axhspan(1 - tolerance, 1 + tolerance, color=SHADE, alpha=0.55, linewidth=0, label="a defect this small may hide")
+    ax.axhline(1.0, color=INK, linewidth=0.8)
+    ax.plot(np.arange(found.size), found, "o", color=INK, markersize=3.5, label="size of the noise / size stated")
+    ax.set_xlabel("number that leaves")
+    ax.set_ylim(*(1 + 1.3 * np.array([-1, 1]) * max(tolerance, np.abs(found - 1).max(initial=0.0))))
+    ax.spines[["top", "right"]].set_visible(False)
+    ax.legend(frameon=False, fontsize=9, loc="upper right")
+    return ax
+
+
 def png(ax: Any, dpi: int = 150) -> bytes:
     """The picture as PNG, with no metadata beyond it."""
     buffer = io.BytesIO()

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from .. import __version__
-from . import covariances, demo, densities, ledgers, models, parts, planning, releasing, reproducing
+from . import auditing, covariances, demo, densities, ledgers, models, parts, planning, releasing, reproducing
 from .console import out
 
 app = typer.Typer(
@@ -33,6 +33,7 @@ app.command("summarize")(parts.summarize_command)
 app.command("release")(parts.release_command)
 app.command("show")(releasing.show_command)
 app.command("demo")(demo.demo_command)
+app.command("audit")(auditing.audit_command)
 app.command("reproduce")(reproducing.reproduce_command)
 app.add_typer(ledger_app, name="ledger")
 ledger_app.command("create")(ledgers.ledger_create)

@@ -1,0 +1,10 @@
+"""Audits: an attempt to show that a plan breaks its promise, for people who ask how we know.
+
+An audit never sees confidential data. It invents the worst neighbours it can find, sends them through the code that
+real data would go through, and compares what comes out with what the plan states.
+"""
+
+from .report import Audit
+from .run import audit
+
+__all__ = ["Audit", "audit"]

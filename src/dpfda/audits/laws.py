@@ -1,0 +1,232 @@
+"""Whether noise follows its stated law: every coordinate alone, two-sided, and all of them together.
+
+Draws come from the real noise step. Of each coordinate its scale is tested (too little noise and too much), its sign
+and its shape; of all together, whether they go with one another or with the draw before, and whether a draw ever
+comes back. Scales and signs have exact p-values, from sums of known law.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+from scipy import special, stats
+
+from ..noise import Ball, Choice, Gaussian
+
+#: Classes of equal probability in which the shape of a law is tested.
+CLASSES = 32
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One p-value: what was tested, on which coordinates, and the ratio of what was found to what was stated."""
+
+    what: str
+    p: float
+    where: int | None = None
+    ratio: float | None = None
+
+
+@dataclass(frozen=True)
+class View:
+    """Numbers made of standardised noise that have one known law: its distribution, and the p-value of their sum."""
+
+    what: str
+    values: np.ndarray
+    distribution: Callable[[np.ndarray], np.ndarray]
+    of_sum: Callable[[np.ndarray, int], np.ndarray]
+    mean: float
+    power: float = 1.0  # of the scale in these numbers
+
+
+def views(law: Any, z: np.ndarray) -> list[View]:
+    """What is tested of noise in units of its scales."""
+    if isinstance(law, Gaussian):
+        return [View("scale", z**2, partial(special.chdtr, 1), _squares, 1.0, 2.0)]
+    if not isinstance(law, Ball):
+        return [View("scale", np.abs(z), lambda x: -np.expm1(-x), _gamma, 1.0)]
+    found = []
+    for block in law.blocks:
+        size = block.stop - block.start
+        length = np.sqrt((z[:, block] ** 2).sum(axis=1, keepdims=True))
+        found.append(View("length", length, partial(special.gammainc, size), partial(_lengths, size), size))
+        if size > 1:
+            share, beta = (z[:, block] / length) ** 2, partial(special.betainc, 0.5, (size - 1) / 2)
+            found.append(View("scale", share, beta, partial(_shares, size), 1 / size, 2.0))
+    return found
+
+
+def log_density(law: Any, z: np.ndarray) -> np.ndarray:
+    """Logarithm of the density at noise in units of its scales, up to a constant."""
+    if isinstance(law, Gaussian):
+        return -(z**2).sum(axis=-1) / 2
+    if isinstance(law, Ball):
+        return -sum(np.sqrt((z[..., block] ** 2).sum(axis=-1)) for block in law.blocks)
+    return -np.abs(z).sum(axis=-1)
+
+
+def _gamma(total: np.ndarray, shape: float) -> np.ndarray:
+    """Two-sided p-value of a sum that has a gamma law."""
+    return np.minimum(1.0, 2 * np.minimum(special.gammainc(shape, total), special.gammaincc(shape, total)))
+
+
+def _lengths(size: int, total: np.ndarray, n: int) -> np.ndarray:
+    """Two-sided p-value of a sum of lengths of ball noise."""
+    return _gamma(total, n * size)
+
+
+def _squares(total: np.ndarray, n: int) -> np.ndarray:
+    """Two-sided p-value of a sum of squares of Gaussian noise."""
+    return _gamma(total / 2, n / 2)
+
+
+def _shares(size: int, total: np.ndarray, n: int) -> np.ndarray:
+    """Bernstein's inequality for a sum of squares of one coordinate of uniform directions."""
+    mean, variance = 1 / size, 2 * (size - 1) / (size**2 * (size + 2))
+    away = np.abs(total / n - mean)
+    return np.minimum(1.0, 2 * np.exp(-n * away**2 / (2 * (variance + away / 3))))
+
+
+def _fair(heads: np.ndarray, n: int) -> np.ndarray:
+    """Two-sided p-value of tosses of a fair coin."""
+    return np.minimum(1.0, 2 * np.minimum(special.bdtr(heads, n, 0.5), special.bdtrc(heads - 1, n, 0.5)))
+
+
+class Tally:
+    """Sums over draws of one law, from which every p-value follows. Those of several processes add up."""
+
+    def __init__(self, law: Any):
+        self.law = law
+        self.sums: dict[str, np.ndarray] = {}
+        self.seen: list[np.ndarray] = []
+
+    def take(self, z: np.ndarray) -> None:
+        """Count a batch of noise vectors, in units of the stated scales."""
+        self._add("draws", np.array(len(z)))
+        if isinstance(self.law, Choice):
+            self._add("taken", z.sum(axis=0))
+            return
+        self.seen.append(_marks(z))
+        signs = np.where(z >= 0, 1.0, -1.0)
+        self._add("plus", (signs > 0).sum(axis=0))
+        self._add("squares", (z**2).sum(axis=0))
+        self._add("signs", signs.T @ signs)
+        self._add("after", (signs[1:] == signs[:-1]).sum(axis=0))
+        self._add("steps", np.array(len(z) - 1))
+        if not isinstance(self.law, Ball):
+            middle = 0.6744897501960817 if isinstance(self.law, Gaussian) else np.log(2)
+            large = np.where(np.abs(z) > middle, 1.0, -1.0)
+            self._add("large", large.T @ large)
+        for i, view in enumerate(views(self.law, z)):
+            self._add(f"sum {i}", view.values.sum(axis=0))
+            places = np.minimum((view.distribution(view.values) * CLASSES).astype(int), CLASSES - 1)
+            counts = [np.bincount(column, minlength=CLASSES) for column in places.T]
+            self._add(f"classes {i}", np.array(counts))
+
+    def _add(self, name: str, value: np.ndarray) -> None:
+        self.sums[name] = self.sums[name] + value if name in self.sums else value
+
+    def arrays(self) -> dict[str, np.ndarray]:
+        """Everything, to be sent to another process."""
+        return {**self.sums, "seen": np.concatenate(self.seen) if self.seen else np.empty(0)}
+
+    def join(self, arrays: dict[str, np.ndarray]) -> None:
+        """What another process has counted."""
+        for name, value in arrays.items():
+            self.seen.append(value) if name == "seen" else self._add(name, value)
+
+    # -- what follows -----------------------------------------------------------------------------
+
+    @property
+    def draws(self) -> int:
+        return int(self.sums["draws"])
+
+    def findings(self, where: np.ndarray) -> list[Finding]:
+        """All p-values; `where` are the coordinates of the statistic."""
+        n = self.draws
+        found = [Finding("sign", float(p), int(j)) for p, j in zip(_fair(self.sums["plus"], n), where, strict=True)]
+        for i, view in enumerate(views(self.law, np.ones((1, where.size)))):
+            total, classes = self.sums[f"sum {i}"], self.sums[f"classes {i}"]
+            pearson = ((classes - n / CLASSES) ** 2 / (n / CLASSES)).sum(axis=1)
+            shapes = special.chdtrc(CLASSES - 1, pearson)
+            for j, (p, shape) in enumerate(zip(view.of_sum(total, n), shapes, strict=True)):
+                place = int(where[self._start(i) + j])
+                ratio = float((total[j] / n / view.mean) ** (1 / view.power))
+                found += [
+                    Finding(view.what, float(p), place, ratio),
+                    Finding(f"shape of the {view.what}", float(shape), place),
+                ]
+        return found + self._together(n, where)
+
+    def _start(self, i: int) -> int:
+        """The first coordinate that view `i` is about."""
+        if not isinstance(self.law, Ball):
+            return 0
+        starts = [block.start for block in self.law.blocks for _ in range(1 if block.stop - block.start == 1 else 2)]
+        return starts[i]
+
+    def _together(self, n: int, where: np.ndarray) -> list[Finding]:
+        """Coordinates with one another, with the draw before, and draws that came back."""
+        found = [Finding("the draw before", float(p), int(j))
+                 for p, j in zip(_fair(self.sums["after"], int(self.sums["steps"])), where, strict=True)]  # fmt: skip
+        upper = np.triu_indices(where.size, 1)
+        for name, what in (("signs", "signs of two coordinates"), ("large", "sizes of two coordinates")):
+            if name in self.sums and upper[0].size:
+                p = _fair((n + self.sums[name][upper]) / 2, n)
+                worst = int(np.argmin(p))
+                found.append(Finding(what, min(1.0, float(p[worst]) * p.size), int(where[upper[0][worst]])))
+        seen = np.concatenate(self.seen)
+        again = seen.size - np.unique(seen).size
+        # Marks have 53 bits; a single coordinate has about 42.
+        expected = seen.size**2 / 2.0 ** (41 if where.size == 1 else 53)
+        found.append(Finding("draws that came back", float(stats.poisson.sf(again - 1, expected)) if again else 1.0))
+        return found
+
+    @property
+    def ratios(self) -> np.ndarray:
+        """Root mean square of each coordinate, over that of its law."""
+        squares = self.sums["squares"] / self.draws
+        return np.sqrt(squares * self.law.scales**2 / self.law.variance)
+
+
+def _marks(z: np.ndarray) -> np.ndarray:
+    """One number per draw that tells draws apart: their exact digits, mixed."""
+    bits = np.ascontiguousarray(z).view(np.uint64)
+    mixed = np.zeros(len(z), dtype=np.uint64)
+    for column in bits.T:
+        mixed = (mixed ^ column) * np.uint64(0x9E3779B97F4A7C15)
+        mixed ^= mixed >> np.uint64(29)
+    return mixed.astype(np.float64)
+
+
+def chances(law: Choice, scores: np.ndarray) -> np.ndarray:
+    """Probability of each candidate: permute and flip takes the largest score with exponential noise.
+
+    Noise t of candidate i wins if that of every other j stays below ``t - away_i + away_j``. With ``u = exp(-t)`` that
+    is a polynomial in u over ``(0, exp(-away_i))``, which Gauss's rule integrates exactly.
+    """
+    away = (scores.max() - scores) * float(law.epsilon / law.range)
+    nodes, weights = np.polynomial.legendre.leggauss(scores.size // 2 + 1)
+    found = np.zeros(scores.size)
+    for i, top in enumerate(np.exp(-away)):
+        u = top * (1 + nodes) / 2
+        below = 1 - u[:, None] * np.exp(away[i] - away)[None, :]
+        below[:, i] = 1.0
+        found[i] = top / 2 * float(weights @ below.prod(axis=1))
+    return found
+
+
+def choice_finding(counts: np.ndarray, expected: np.ndarray) -> Finding:
+    """Pearson's test of candidates taken; those that are hardly ever taken count as one."""
+    order = np.argsort(expected)
+    rare = order[np.cumsum(expected[order]) < 20]
+    kept = np.setdiff1d(np.arange(expected.size), rare)
+    observed, wanted = np.append(counts[kept], counts[rare].sum()), np.append(expected[kept], expected[rare].sum())
+    if wanted[-1] == 0:
+        observed, wanted = observed[:-1], wanted[:-1]
+    pearson = float(((observed - wanted) ** 2 / wanted).sum())
+    return Finding("candidates taken", float(special.chdtrc(max(observed.size - 1, 1), pearson)))

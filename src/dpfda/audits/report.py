@@ -1,0 +1,257 @@
+"""The result of an audit, as one page for whoever has to decide: text, HTML, and plain data."""
+
+from __future__ import annotations
+
+import html
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+from scipy.stats import norm
+
+from .. import codec, plots, words
+from ..errors import FileError
+from ..files import write_whole
+from .conduct import Check
+from .laws import Finding
+from .search import Found
+from .steps import NoiseStep
+from .whole import Whole
+
+VERSION = 1
+#: A defect is called detectable if it would be seen with this probability, in standard errors.
+POWER = float(norm.ppf(0.999))
+
+
+@dataclass(frozen=True)
+class PlanAudit:
+    """What was found out about one plan."""
+
+    name: str
+    plan: Any
+    found: list[Found]
+    steps: list[NoiseStep]
+    whole: Whole
+    conduct: list[Check]
+    notes: list[str]
+
+    def checks(self, false_alarm: float) -> list[Check]:
+        """Everything that can fail, in order."""
+        return [*self._exact(), *self._noise(false_alarm), *self._releases(), *self.conduct]
+
+    def _exact(self) -> list[Check]:
+        found = []
+        for each in self.found:
+            detail = (
+                f"largest loss {each.loss:.9g} of {each.target.epsilon:.6g} allowed ({each.share:.1%}), "
+                f"{each.tried:,} pairs; {each.pair.story}"
+            )
+            found.append(Check(f"No neighbour found beyond epsilon, {each.target.name}", each.passed, detail))
+        total, allowed = sum(each.loss for each in self.found), float(self.plan.epsilon)
+        if len(self.found) > 1:
+            detail = f"largest losses add up to {total:.9g} of {allowed:.6g}"
+            found.append(Check("All passes together stay within epsilon", total <= allowed, detail))
+        return found
+
+    def _noise(self, false_alarm: float) -> list[Check]:
+        tests = sum(len(step.findings) for step in self.steps)
+        found = []
+        for step in self.steps:
+            worst = worst_of(step.findings)
+            passed = worst.p * tests >= false_alarm / 3
+            sizes = ""
+            if step.ratios.size:
+                sizes = f"sizes are {step.ratios.min():.4f} to {step.ratios.max():.4f} of those stated; "
+            detail = (
+                f"{step.draws:,} draws, {len(step.findings):,} tests; {sizes}"
+                f"smallest p-value {worst.p:.2g} ({described(worst)})"
+            )
+            found.append(Check(f"Noise follows its law, {step.name}", passed, detail))
+            allowed = next(each.target.epsilon for each in self.found if each.target.name == step.name)
+            found.append(_bounded(f"Noise hides the worst pair, {step.name}", step.bound, allowed))
+        return found
+
+    def _releases(self) -> list[Check]:
+        done = self.whole
+        charges = f"{done.releases:,} releases owed {done.owed}, the ledgers hold {done.charged}"
+        return [
+            _bounded("Whole releases hide the worst pair", done.bound, float(self.plan.epsilon)),
+            Check("Whole releases are charged in full", done.paid, charges),
+            Check("No whole release came twice", not done.repeated, f"{done.repeated} of {done.releases:,} did"),
+        ]
+
+    def detectable(self, false_alarm: float) -> float:
+        """The smallest defect of one coordinate's scale that would have been seen."""
+        tests = sum(len(step.findings) for step in self.steps)
+        needed = float(norm.isf(false_alarm / 3 / tests / 2)) + POWER
+        return max(needed / np.sqrt(step.draws) for step in self.steps)
+
+
+def _bounded(name: str, bound: Any, allowed: float) -> Check:
+    detail = (
+        f"epsilon is at least {bound.lower:.4f} (95 %) of {allowed:.6g} stated; the event came {bound.hits[0]:,} "
+        f"against {bound.hits[1]:,} times in {bound.outcomes:,} held-out outcomes"
+    )
+    return Check(name, bound.certain <= allowed, detail)
+
+
+def worst_of(findings: Sequence[Finding]) -> Finding:
+    return min(findings, key=lambda finding: finding.p)
+
+
+def described(finding: Finding) -> str:
+    where = "" if finding.where is None else f" of coordinate {finding.where}"
+    ratio = "" if finding.ratio is None else f", {finding.ratio:.4f} of what is stated"
+    return f"{finding.what}{where}{ratio}"
+
+
+@dataclass(frozen=True)
+class Audit:
+    """The result of :func:`dpfda.audit`: whether anything spoke against a plan, and everything that was tried."""
+
+    plan: Any
+    parts: tuple[PlanAudit, ...]
+    composition: tuple[Check, ...]
+    made: str
+    seconds: float
+    false_alarm: float
+    seed: int
+    #: Files that a report can be written to.
+    endings: ClassVar[tuple[str, ...]] = (".md", ".html", ".json", ".txt")
+
+    @property
+    def checks(self) -> list[tuple[str, Check]]:
+        """Every check with the name of the part (a group, a class) that it is about."""
+        found = [(part.name, check) for part in self.parts for check in part.checks(self._share)]
+        return [*found, *(("", check) for check in self.composition)]
+
+    @property
+    def _share(self) -> float:
+        return self.false_alarm / len(self.parts)
+
+    @property
+    def passed(self) -> bool:
+        return all(check.passed for _, check in self.checks)
+
+    @property
+    def failures(self) -> list[str]:
+        """What spoke against the plan."""
+        return [f"{part + ': ' if part else ''}{c.name}: {c.detail}" for part, c in self.checks if not c.passed]
+
+    @property
+    def largest_loss(self) -> float:
+        """Of all passes together, over the parts."""
+        return max(sum(found.loss for found in part.found) for part in self.parts)
+
+    @property
+    def epsilon_at_least(self) -> float:
+        """The largest lower bound on epsilon that outcomes have shown, at 95 per cent, from whole releases."""
+        return max(part.whole.bound.lower for part in self.parts)
+
+    @property
+    def title(self) -> str:
+        kind = type(self.plan).__name__
+        return f"Audit of a {kind}, {words.cost(self.plan)}, plan {self.plan.digest[:12]}"
+
+    @property
+    def verdict(self) -> str:
+        count = len(self.checks)
+        if self.passed:
+            return f"PASSED: nothing spoke against this plan in {count} checks."
+        return f"FAILED: {len(self.failures)} of {count} checks speak against this plan."
+
+    @property
+    def limits(self) -> list[str]:
+        """What an audit can and cannot show."""
+        detectable = max(part.detectable(self._share) for part in self.parts)
+        return [
+            f"A sound plan fails any of the statistical tests with a probability of at most {self.false_alarm:g}.",
+            f"One coordinate's noise {detectable:.1%} too small or too large would have been seen (probability 0.999).",
+            "A search finds lower bounds on the worst loss; docs/derivations proves the upper ones.",
+            "Data was invented for the worst case: no confidential record was read.",
+            *(note for part in self.parts for note in part.notes),
+        ]
+
+    def __str__(self) -> str:
+        lines = [self.title, f"{self.made}, {self.seconds:.0f} s", "", self.verdict, ""]
+        for part, check in self.checks:
+            head = f"{part}: {check.name}" if part else check.name
+            lines += [f"[{'ok' if check.passed else 'FAIL':>4}] {head}", f"       {check.detail}"]
+        return "\n".join([*lines, "", *(f"- {limit}" for limit in self.limits)])
+
+    __repr__ = __str__
+
+    def to_markdown(self) -> str:
+        """One page with a table of checks."""
+        lines = [f"# {self.title}", "", f"{self.made}, {self.seconds:.0f} s.", "", f"**{self.verdict}**", ""]
+        lines += ["| | check | what was seen |", "|---|---|---|"]
+        for part, check in self.checks:
+            cells = [f"{part}: {check.name}" if part else check.name, check.detail]
+            mark = "ok" if check.passed else "**FAIL**"
+            lines.append("| " + " | ".join([mark, *(cell.replace("|", "\\|") for cell in cells)]) + " |")
+        return "\n".join([*lines, "", *(f"- {limit}" for limit in self.limits), ""])
+
+    def to_html(self) -> str:
+        """The same page with a picture, in one file."""
+        rows = "".join(
+            f"<tr class={'ok' if c.passed else 'bad'}><td>{'ok' if c.passed else 'FAIL'}</td>"
+            f"<td>{html.escape(f'{part}: {c.name}' if part else c.name)}</td><td>{html.escape(c.detail)}</td></tr>"
+            for part, c in self.checks
+        )
+        limits = "".join(f"<li>{html.escape(limit)}</li>" for limit in self.limits)
+        return PAGE.format(
+            title=html.escape(self.title), verdict=html.escape(self.verdict), when=html.escape(self.made),
+            kind="ok" if self.passed else "bad", rows=rows, limits=limits, picture=plots.inline(self.plot),
+        )  # fmt: skip
+
+    def to_json(self) -> str:
+        """All figures as sealed plain data."""
+        return codec.seal("audit", VERSION, self.body())
+
+    def body(self) -> dict[str, Any]:
+        """All figures as plain data."""
+        return {
+            "plan": self.plan.digest,
+            "epsilon": str(self.plan.epsilon),
+            "passed": self.passed,
+            "largest_loss": self.largest_loss,
+            "epsilon_at_least": self.epsilon_at_least,
+            "false_alarm": self.false_alarm,
+            "seconds": self.seconds,
+            "checks": [
+                {"part": part, "name": c.name, "passed": c.passed, "detail": c.detail} for part, c in self.checks
+            ],
+            "limits": self.limits,
+        }
+
+    def text(self, ending: str) -> str:
+        """The page as Markdown, HTML, JSON or plain text."""
+        writers = dict(zip(self.endings, (self.to_markdown, self.to_html, self.to_json, self.__str__), strict=True))
+        if ending.lower() not in writers:
+            raise FileError(f"An audit is written as {', '.join(self.endings)}, not {ending or 'nothing'!r}.")
+        return writers[ending.lower()]()
+
+    def save(self, path: str | os.PathLike[str]) -> Path:
+        """Write the page, by the ending of the path."""
+        return write_whole(path, self.text(Path(path).suffix))
+
+    def plot(self, ax: Any = None) -> Any:
+        """The size of every coordinate's noise against its stated size."""
+        found = [step.ratios for part in self.parts for step in part.steps if step.ratios.size]
+        ratios = np.concatenate(found) if found else np.empty(0)
+        return plots.ratios(ratios, max(part.detectable(self._share) for part in self.parts), ax)
+
+
+PAGE = """<!doctype html><html lang="en"><meta charset="utf-8"><title>{title}</title><style>
+body{{font:15px/1.45 system-ui,sans-serif;max-width:60rem;margin:2rem auto;padding:0 1rem;color:#222}}
+h1{{font-size:1.35rem;margin-bottom:.2rem}} .verdict{{padding:.6rem .9rem;border-radius:.4rem;font-weight:600}}
+.verdict.ok{{background:#e3f4e6}} .verdict.bad{{background:#fbdfdd}} table{{border-collapse:collapse;width:100%}}
+td{{border-top:1px solid #ddd;padding:.35rem .5rem;vertical-align:top}} td:first-child{{font-weight:600}}
+tr.ok td:first-child{{color:#1d7a35}} tr.bad td:first-child{{color:#b3261e}} tr.bad{{background:#fdf1f0}}
+img{{max-width:100%}} li{{margin:.2rem 0}} small{{color:#666}}
+</style><h1>{title}</h1><small>{when}</small><p class="verdict {kind}">{verdict}</p>
+<table>{rows}</table>{picture}<ul>{limits}</ul></html>
+"""

@@ -1,0 +1,183 @@
+"""The whole audit of a plan: search, draw, release, watch."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import Any
+
+import numpy as np
+
+from ..errors import ParameterError, shown
+from ..intake import Unit
+from ..plan import Plan
+from ..plans import ClassPlan, GroupPlan
+from ..plans.checks import whole
+from .conduct import Check, checks
+from .outcomes import side_of
+from .report import Audit, PlanAudit
+from .search import Found, Search
+from .steps import NoiseStep, noise_step
+from .targets import Company, Target, encoded_alone, first_target, later_target
+from .whole import Whole, data_of, whole_releases
+
+#: Probability that a sound plan fails any of an audit's statistical tests.
+FALSE_ALARM = 1e-7
+#: Numbers that are drawn at most, and numbers in the data sets of whole releases.
+MOST_NUMBERS, MOST_DATA = 20_000_000, 20_000_000
+
+
+def audit(
+    plan: Any,
+    *,
+    draws: int = 400_000,
+    releases: int = 1000,
+    effort: int = 3000,
+    seed: int = 0,
+    progress: Callable[[str, int, int], None] | None = None,
+) -> Audit:
+    """Try to show that a plan breaks its promise: search for the worst neighbours, and test real noise and releases.
+
+    `effort` is how many pairs of neighbours are tried (through the real `summarize` and `statistic`), `draws` how
+    often the noise step is drawn for each stage, `releases` how many whole releases run through the exit with a ledger.
+    No data is needed: an audit invents the worst. `seed` is for the search alone; noise has none.
+
+    >>> import dpfda as dp
+    >>> plan = dp.MeanPlan(n=50, epsilon=1.0, bound=dp.L2Ball(1.0), grid=8, method=dp.QR())
+    >>> report = dp.audit(plan, draws=2000, releases=20, effort=300)
+    >>> report.passed
+    True
+    """
+    for name, value, least in (("draws", draws, 1000), ("releases", releases, 8), ("effort", effort, 100)):
+        whole(name, value, least, "Fewer show nothing.")
+    if isinstance(plan, GroupPlan):
+        members = dict(zip(plan.groups, plan.plans, strict=True))
+    elif isinstance(plan, Plan):
+        members = {"": plan}
+    else:
+        raise ParameterError("an audit is of a plan", shown(plan), "Pass dp.MeanPlan(...), or a file to dpfda audit.")
+    began, made = time.time(), datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")
+    found: list[PlanAudit] = []
+    for name, member in members.items():
+        alike = [done for done in found if done.plan == member]
+        if alike:
+            found.append(replace(alike[0], name=name))
+            continue
+        auditor = Auditor(member, FALSE_ALARM / len(members), np.random.default_rng(seed), progress)
+        found.append(auditor.run(name, draws, releases, effort))
+    combined = Check(
+        "The budgets of all parts add up to the charge",
+        _owed(plan, found) == plan.epsilon,
+        "each record is in one group" if not isinstance(plan, ClassPlan) else "each record is in every part",
+    )
+    return Audit(
+        plan, tuple(found), (combined,) if len(members) > 1 else (), made, time.time() - began, FALSE_ALARM, seed
+    )
+
+
+def _owed(plan: Any, found: list[PlanAudit]) -> Any:
+    budgets = [done.plan.epsilon for done in found]
+    return sum(budgets) if isinstance(plan, ClassPlan) else max(budgets)
+
+
+class Auditor:
+    """One plan, and what is found out about it."""
+
+    def __init__(self, plan: Any, false_alarm: float, rng: np.random.Generator, progress: Any):
+        self.plan, self.notes = _auditable(plan)
+        self.rng, self.progress = rng, progress
+        self.false_alarm = false_alarm
+
+    def told(self, what: str, total: int) -> Callable[[int], None]:
+        done = 0
+
+        def more(count: int) -> None:
+            nonlocal done
+            done += count
+            if self.progress is not None:
+                self.progress(what, min(done, total), total)
+
+        return more
+
+    def run(self, name: str, draws: int, releases: int, effort: int) -> PlanAudit:
+        """Everything, in the order of the report."""
+        searches = list(self._searches(effort))
+        steps = list(self._steps(searches, draws))
+        first, _ = searches[0]
+        alone = encoded_alone(first.target, self.rng)
+        conduct = [
+            Check(
+                "Every record is encoded alone",
+                alone,
+                "summaries of parts, in any order, merge to the same bits" if alone else "parts do not add up",
+            )
+        ]
+        small, sides = self._data(first)
+        conduct += checks(small, sides[0], self.told("watching releases", 5))
+        told = self.told("whole releases", releases)
+        releasing = whole_releases(small, sides, releases, self.false_alarm / 3, told)
+        return PlanAudit(name, self.plan, [found for found, _ in searches], steps, releasing, conduct, self.notes)
+
+    def _searches(self, effort: int) -> Iterator[tuple[Found, Any]]:
+        """The worst pair of every pass; later passes are given what the first pair's data would draw without noise."""
+        drawn: list[np.ndarray] = []
+        stage, target, data = self.plan.stage, first_target(self.plan), None
+        while stage is not None:
+            told = self.told(f"searching neighbours, {target.name}", effort)
+            found = Search(target, effort, self.rng, told).run()
+            yield found, stage
+            if data is None:
+                company = Company(target, found.pair.others)
+                data = company, found.pair.second if not target.adds else found.pair.first
+            drawn.append(self._quiet(stage, target, data))
+            stage = self.plan.next(drawn)
+            target = later_target(self.plan, stage, len(drawn) + 1) if stage is not None else target
+
+    def _quiet(self, stage: Any, target: Target, data: tuple[Company, np.ndarray]) -> np.ndarray:
+        """What a stage would draw without noise, for later stages to follow: any draw is as good."""
+        company, record = data
+        return np.asarray(stage.statistic(Company(target, company.others).summary(record)))
+
+    def _steps(self, searches: list[tuple[Found, Any]], draws: int) -> Iterator[NoiseStep]:
+        numbers = sum(part.where.size for _, stage in searches for part in stage.parts)
+        each = max(1000, min(draws, MOST_NUMBERS // numbers))
+        if each < draws:
+            self.notes.append(f"{numbers} numbers leave; their noise was drawn {each:,} times, not {draws:,}.")
+        for found, stage in searches:
+            company, pair = Company(found.target, found.pair.others), found.pair
+            records = (pair.first, None if found.target.adds else pair.second)
+            one, two = (side_of(stage, company.summary(record)) for record in records)
+            told = self.told(f"drawing noise, {found.target.name}", each)
+            yield noise_step(found.target.name, stage, (one, two), each, self.false_alarm / 3 / len(searches), told)
+
+    def _data(self, found: Found) -> tuple[Any, tuple[Any, Any]]:
+        """Both neighbours as whole data sets; of a smaller plan, where they would not fit into memory."""
+        plan, target, pair = self.plan, found.target, found.pair
+        most = max(2, MOST_DATA // pair.first.shape[1])
+        if plan.n > most:
+            plan = replace(plan, n=most)
+            target = first_target(plan)
+            self.notes.append(f"Whole releases were made with n = {most:,}: larger data do not fit into memory.")
+        others = Company(target, pair.others).rows()
+        records = (pair.first, None if target.adds else pair.second)
+        one, two = (
+            data_of(
+                target, others if record is None else np.vstack([record, others]), 0 if record is None else len(record)
+            )
+            for record in records
+        )
+        return plan, (one, two)
+
+
+def _auditable(plan: Any) -> tuple[Any, list[str]]:
+    """The plan itself; without the column by which curves of a person are ordered, which invented data do not have."""
+    unit = getattr(plan, "unit", None)
+    if unit is None or unit.order is None:
+        return plan, []
+    note = f"The audit keeps curves of a {unit.name} by their number, not by the column {unit.order!r}."
+    return replace(plan, unit=Unit(unit.name, unit.most)), [note]
+
+
+__all__ = ["Audit", "Whole", "audit"]

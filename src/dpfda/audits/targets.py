@@ -1,0 +1,139 @@
+"""What is attacked: one pass over the records, and one record in the company of all others.
+
+Everything runs through the plan's own `summarize` and `statistic`. Data sets too large to hold are summarised by
+merging, which is how large data are summarised anyway.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from .. import engines
+from ..errors import DpfdaError, RecordError
+from ..protocol import Summary
+from .people import space_of
+
+#: Data sets of up to this many numbers are summarised whole at every step.
+WHOLE = 200_000
+
+
+@dataclass(frozen=True)
+class Target:
+    """One pass over the records: how it is carried out, what it may cost."""
+
+    name: str
+    epsilon: float
+    n: int
+    problem: Any
+    summarize: Callable[..., Any]
+    statistic: Callable[[Any], np.ndarray]
+    loss: Callable[[np.ndarray], float]
+
+    @property
+    def adds(self) -> bool:
+        return bool(self.problem.adds)
+
+    @property
+    def keyed(self) -> bool:
+        """Whether a record is all that one person or household has, in any number of rows."""
+        return self.problem.intake is not None and self.problem.intake.unit is not None
+
+    def read(self, rows: np.ndarray, people: Sequence[str]) -> Any:
+        """The summary of these rows, each of them somebody's."""
+        return self.summarize(rows, units=list(people)) if self.keyed else self.summarize(rows)
+
+
+def first_target(plan: Any) -> Target:
+    """The first pass, through the plan's own methods."""
+    name = "the release" if plan.next([np.zeros(plan.stage.problem.size)]) is None else "pass 1"
+    stage = plan.stage
+    return Target(name, float(stage.epsilon), plan.n, stage.problem, plan.summarize, plan.statistic, plan.loss)
+
+
+def later_target(plan: Any, stage: Any, number: int) -> Target:
+    """A later pass, given what was drawn before."""
+
+    def summarize(records: Any, **reading: Any) -> Summary:
+        return engines.summarize(stage.problem, records, **reading)
+
+    def statistic(summary: Summary) -> np.ndarray:
+        stage.problem.check(summary)
+        return np.asarray(stage.statistic(summary))
+
+    name = f"pass {number}"
+    return Target(name, float(stage.epsilon), plan.n, stage.problem, summarize, statistic, stage.loss)
+
+
+class Company:
+    """All the others: `n - 1` people with these records, some of them alike."""
+
+    def __init__(self, target: Target, others: np.ndarray):
+        self.target, self.others = target, others
+        small = target.n * others.shape[1] <= WHOLE or target.keyed
+        self._rows = self.rows() if small else None
+        self._summary = None if small else self._repeated()
+
+    def rows(self) -> np.ndarray:
+        """One row for each of the others."""
+        return np.resize(self.others, (self.target.n - 1, self.others.shape[1]))
+
+    def _repeated(self) -> Any:
+        """The summary of all others, by merging: as many copies as there are people, doubled and added."""
+        times, left = divmod(self.target.n - 1, len(self.others))
+        several, found = self.target.summarize(self.others), []
+        while times:
+            if times & 1:
+                found.append(several)
+            times >>= 1
+            several = several.merge(several) if times else several
+        if left:
+            found.append(self.target.summarize(self.others[:left]))
+        whole = found[0]
+        for part in found[1:]:
+            whole = whole.merge(part)
+        return whole
+
+    def summary(self, record: np.ndarray | None) -> Any:
+        """The summary of the others and one more, who may have several rows."""
+        if self._summary is not None:
+            return self._summary if record is None else self._summary.merge(self.target.summarize(record))
+        assert self._rows is not None
+        people = [f"person {i}" for i in range(len(self._rows))] if self.target.keyed else []
+        if record is None:
+            return self.target.read(self._rows, people)
+        return self.target.read(np.vstack([record, self._rows]), ["somebody"] * len(record) + people)
+
+    def loss(self, first: np.ndarray, second: np.ndarray | None) -> float:
+        """Privacy loss between the others with `first` and the others with `second` (or alone)."""
+        one, two = (self.target.statistic(self.summary(record)) for record in (first, second))
+        return self.target.loss(one - two)
+
+
+def encoded_alone(target: Target, rng: np.random.Generator) -> bool:
+    """Whether a summary is the same however records are ordered and split: each is then encoded by itself.
+
+    One of them is far out; it must not change what becomes of the others.
+    """
+    space = space_of(target.problem)
+    records = np.vstack([space.shaped(np.ones(len(space.shapes)), 50.0), space.inside(rng, 11)])
+    try:
+        target.summarize(records[:1], **({"units": ["0"]} if target.keyed else {}))
+    except RecordError:  # a plan that refuses far records
+        records = records[1:]
+
+    def read(rows: np.ndarray) -> Any:
+        return target.read(records[rows], [str(i) for i in rows])
+
+    every = np.arange(len(records))
+    try:
+        whole, turned = read(every), read(rng.permutation(every))
+        merged, *parts = [read(rows) for rows in np.split(every, [1, 2, 5])]
+        for part in parts:
+            merged = merged.merge(part)
+    except (DpfdaError, AttributeError):  # no summaries that merge
+        return False
+    return bool(whole == turned and whole == merged)
