@@ -80,7 +80,7 @@ class Counts:
         ratio = np.zeros(size)
         for i, (part, tally) in enumerate(zip(self.stage.parts, self.tallies, strict=True)):
             law, real = part.law, self.mine.real[i]
-            outcomes = np.array([law.draw(self.mine.settled[i]) for _ in range(size)])
+            outcomes = law.draw(self.mine.settled[i], size)
             tally.take(outcomes if isinstance(law, Choice) else (outcomes - real) / law.scales)
             ratio += likelihood(part, outcomes, ours.real[i], theirs.real[i])
         self.ratios.append(ratio)

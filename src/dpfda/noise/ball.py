@@ -92,8 +92,10 @@ class Ball:
     def _steps(self) -> np.ndarray:
         return self.scales * 2.0**-RESOLUTION
 
-    def draw(self, settled: Sequence[Fraction]) -> np.ndarray:
+    def draw(self, settled: Sequence[Fraction], count: int | None = None) -> np.ndarray:
         """``round((c + N) / step) * step`` with the rounding decided exactly: post-processing of ideal noise."""
+        if count is not None:
+            return np.array([self.draw(settled) for _ in range(count)])
         steps = [Fraction(step) for step in self._steps.tolist()]
         widths = [Fraction(a) * Fraction(self.diameter) / self.epsilon for a in self.axes.tolist()]
         centres = [c / step for c, step in zip(settled, steps, strict=True)]

@@ -49,7 +49,9 @@ class Choice:
     def real(self, settled: Sequence[Fraction]) -> np.ndarray:
         return np.array([float(x) for x in settled])
 
-    def draw(self, settled: Sequence[Fraction]) -> np.ndarray:
+    def draw(self, settled: Sequence[Fraction], count: int | None = None) -> np.ndarray:
+        if count is not None:
+            return np.array([self.draw(settled) for _ in range(count)])
         best, left = max(settled), list(range(self.size))
         while True:
             candidate = left.pop(secrets.randbelow(len(left)))

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 from opendp.mod import enable_features
@@ -47,6 +49,13 @@ def check_coarse(bits: int, slack: float, real: float, size: int, epsilon: Fract
             f"{size} coordinates at epsilon {float(epsilon):g}",
             "n times epsilon is out of range; use fewer components or a larger epsilon.",
         )
+
+
+def drawn_by(mechanism: Any, settled: Sequence[int], steps: np.ndarray, count: int | None) -> np.ndarray:
+    """Noisy integers times their steps: one vector, or `count` of them by one call."""
+    noisy = mechanism(list(settled) * (1 if count is None else count))
+    found: np.ndarray = np.array([float(k) for k in noisy]).reshape(-1, steps.size) * steps
+    return found[0] if count is None else found
 
 
 def settled(values: list[Fraction], steps: np.ndarray) -> list[int]:

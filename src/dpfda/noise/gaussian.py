@@ -23,7 +23,7 @@ from scipy.special import log_ndtr
 
 from ..errors import ParameterError
 from ..protocol import Reach
-from .common import FLOATS, GUARD, check_coarse, resolution, settled
+from .common import FLOATS, GUARD, check_coarse, drawn_by, resolution, settled
 
 #: Share of delta that is kept for what a discrete law does in its tails.
 TAIL = 1e-6
@@ -94,8 +94,8 @@ class Gaussian:
             raise ParameterError("the sampler must certify its scale", float(self.epsilon), "Use a rounder epsilon.")
         return mechanism
 
-    def draw(self, settled: Sequence[int]) -> np.ndarray:
-        return self.real(self._mechanism()(list(settled)))
+    def draw(self, settled: Sequence[int], count: int | None = None) -> np.ndarray:
+        return drawn_by(self._mechanism(), settled, self.steps, count)
 
     def simulate(self, size: int, rng: np.random.Generator) -> np.ndarray:
         return rng.standard_normal((size, self.steps.size)) * self.scales

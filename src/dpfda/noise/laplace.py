@@ -16,7 +16,7 @@ from opendp.metrics import l1_distance
 
 from ..errors import ParameterError
 from ..protocol import Reach
-from .common import FLOATS, GUARD, check_coarse, resolution, settled, upwards
+from .common import FLOATS, GUARD, check_coarse, drawn_by, resolution, settled, upwards
 from .studies import laplace
 
 
@@ -80,8 +80,8 @@ class Laplace:
             raise ParameterError("the sampler must certify epsilon", float(self.epsilon), "Use a rounder epsilon.")
         return mechanism
 
-    def draw(self, settled: Sequence[int]) -> np.ndarray:
-        return self.real(self._mechanism()(list(settled)))
+    def draw(self, settled: Sequence[int], count: int | None = None) -> np.ndarray:
+        return drawn_by(self._mechanism(), settled, self.steps, count)
 
     def simulate(self, size: int, rng: np.random.Generator) -> np.ndarray:
         return laplace((size, self.steps.size), rng) * self.scales
