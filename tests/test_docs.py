@@ -15,7 +15,7 @@ import dpfda as dp
 from dpfda.cli import app
 
 ROOT = Path(__file__).parents[1]
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+PAGES = [ROOT / "README.md", ROOT / "SECURITY.md", *sorted((ROOT / "docs").glob("*.md"))]
 
 
 def blocks(path: Path, language: str) -> list[str]:
@@ -58,6 +58,22 @@ def test_links_and_pictures_exist():
     for path in PAGES:
         for target in re.findall(r"\]\(([^)#]+)\)", path.read_text()):
             assert (path.parent / target).exists(), f"{path.name} points to {target}"
+
+
+def test_what_the_threat_model_names_exists():
+    """Tests, figures and pages that a promise leans on are there."""
+    for page in (ROOT / "docs" / "threat-model.md", ROOT / "SECURITY.md"):
+        named = set(re.findall(r"\b(?:tests|docs|benchmarks|src)/[\w/.-]*[\w/]", page.read_text()))
+        assert {name for name in named if not (page.parent / name).exists() and not (ROOT / name).exists()} == set()
+
+
+def test_every_promise_has_its_tests():
+    text = (ROOT / "docs" / "threat-model.md").read_text()
+    promised = re.findall(r"^- \*\*(P\d+) ", text, re.MULTILINE)
+    assert promised == [f"P{i}" for i in range(1, len(promised) + 1)]
+    rows = re.findall(r"^\| (P\d+) \|(.*)$", text, re.MULTILINE)
+    assert [number for number, _ in rows] == promised
+    assert all("tests/" in row for _, row in rows)
 
 
 def test_derivations_that_code_cites_exist():
