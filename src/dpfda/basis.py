@@ -80,7 +80,8 @@ class Eigenbasis(ABC):
     def excess(self) -> float:
         """A bound on the largest eigenvalue of ``Phi' Q Phi``, minus one.
 
-        Gershgorin on the computed Gram matrix plus the worst rounding of each of its entries.
+        Gershgorin on the computed Gram matrix plus the worst rounding of each of its entries (derivations: basis
+        excess).
         """
         gram = np.abs(self.vectors.T @ self.vectors - np.eye(self.size))
         rounding = self.size * (self.grid.size + 2) * 2.0**-52

@@ -24,7 +24,7 @@ from .reach import BoxReach, EuclideanReach, ManhattanReach
 
 
 class Bound(Fact, ABC):
-    """A convex body about an optional public centre (a number or a curve on the grid)."""
+    """A convex body about an optional public centre, a number or a curve on the grid (derivations: bounded records)."""
 
     norm: ClassVar[str]
     #: Whether records are clipped as curves on the grid (True) or as coefficients (False).
@@ -139,7 +139,7 @@ def _lengths(values: ArrayLike, name: str) -> np.ndarray:
 
 @dataclass(frozen=True, eq=False)
 class L2Ball(Bound):
-    """Curves within `radius` of the centre in the grid's L2 norm.
+    """Curves within `radius` of the centre in the grid's L2 norm (derivations: bounded records).
 
     >>> L2Ball(2.0).support([3.0, 4.0, 0.0])
     10.0
@@ -174,7 +174,7 @@ class L2Ball(Bound):
 
 @dataclass(frozen=True, eq=False)
 class Ellipsoid(Bound):
-    """Coefficients with ``sum (c_j / axes_j)^2 <= 1``; as many coefficients as axes.
+    """Coefficients with ``sum (c_j / axes_j)^2 <= 1``; as many coefficients as axes (derivations: bounded records).
 
     >>> Ellipsoid([2.0, 1.0]).support([3.0, 8.0])
     10.0
@@ -207,7 +207,7 @@ class Ellipsoid(Bound):
 
 @dataclass(frozen=True, eq=False)
 class L1Ball(Bound):
-    """Coefficients with ``sum |c_j| <= radius``.
+    """Coefficients with ``sum |c_j| <= radius`` (derivations: bounded records).
 
     >>> L1Ball(1.0).support([3.0, 4.0])
     4.0
@@ -249,7 +249,7 @@ class L1Ball(Bound):
 
 @dataclass(frozen=True, eq=False)
 class Box(Bound):
-    """Coefficients with ``|c_j| <= sides_j``; as many coefficients as sides.
+    """Coefficients with ``|c_j| <= sides_j``; as many coefficients as sides (derivations: bounded records).
 
     >>> Box([1.0, 0.5]).support([3.0, 4.0])
     5.0

@@ -47,7 +47,7 @@ class Diameter:
 class AtomReach:
     """Differences of two atoms' features, times `factor`; with `lone`, of one atom and nothing.
 
-    `rest` holds the features of a record that has no atom.
+    `rest` holds the features of a record that has no atom (derivations: densities).
     """
 
     atoms: Atoms

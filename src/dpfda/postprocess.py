@@ -1,7 +1,7 @@
 """What may be done after the noise, for free: bands from the public law, and shrinkage.
 
 Nothing here sees a record. A release is public; so are its noise law and everything computed
-from the two.
+from the two (derivations: after the noise).
 """
 
 from __future__ import annotations

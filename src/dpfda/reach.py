@@ -70,12 +70,12 @@ class EuclideanReach(_AxisReach):
         return self.lengths
 
     def together(self, alone: np.ndarray) -> float:
-        return float(np.sqrt((alone**2).sum()))  # Cauchy-Schwarz: blocks share one length
+        return float(np.sqrt((alone**2).sum()))  # Cauchy-Schwarz: blocks share one length (derivations: blocks)
 
 
 @dataclass(frozen=True)
 class ManhattanReach(_AxisReach):
-    """Differences inside a cross-polytope."""
+    """Differences inside a cross-polytope (derivations: bounded records)."""
 
     def support(self, weights: np.ndarray) -> float:
         return float(self.diameter * (weights * self.lengths).max())
@@ -98,7 +98,7 @@ class ManhattanReach(_AxisReach):
 
 @dataclass(frozen=True)
 class BoxReach(_AxisReach):
-    """Differences inside a box: every coordinate at its worst at once."""
+    """Differences inside a box: every coordinate at its worst at once (derivations: bounded records)."""
 
     def support(self, weights: np.ndarray) -> float:
         return float(self.diameter * (weights * self.lengths).sum())
@@ -139,7 +139,7 @@ class ImageReach:
     """Differences seen through a public matrix: coordinate k is ``sum_j matrix[j, k] h_j``.
 
     Its support is at most that of `inner` with weights ``|matrix| u``, and exactly that where the
-    matrix has no negative entry or a single coordinate is asked for.
+    matrix has no negative entry or a single coordinate is asked for (derivations: bernstein).
     """
 
     inner: Reach

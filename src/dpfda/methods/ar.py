@@ -18,7 +18,7 @@ class AR(Penalized):
     """Soft threshold ``psi / (2 lambda_j^(eta/2))`` on the mean minus the centre.
 
     Coefficients whose threshold reaches their bound are zero for every data set and carry no
-    noise. `eta` None is ``2 (1 + 2/beta)`` (3 without polynomial decay).
+    noise (derivations: soft thresholds). `eta` None is ``2 (1 + 2/beta)`` (3 without polynomial decay).
 
     >>> AR(eta=3.0).psi is None
     True

@@ -34,7 +34,7 @@ class Gaussian:
     """Independent discrete Gaussian noise on lattices whose steps follow the scales.
 
     In lattice units all coordinates share one standard deviation; `sensitivity` is the Euclidean
-    distance that a neighbour can make there, rounding included.
+    distance that a neighbour can make there, rounding included (derivations: gaussian noise).
     """
 
     epsilon: Fraction

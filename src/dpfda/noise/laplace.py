@@ -64,6 +64,7 @@ class Laplace:
         return 2 * self.scales**2
 
     def loss(self, h: np.ndarray) -> float:
+        """The largest log-likelihood ratio over all outcomes (derivations: the mechanism)."""
         return float((np.abs(h) / self.scales).sum())
 
     def settle(self, values: Sequence[Fraction]) -> list[int]:

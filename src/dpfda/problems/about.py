@@ -100,7 +100,7 @@ class VaryProblem(ThroughProblem):
 
     @property
     def reach(self) -> Reach:
-        """Of either kind alone: sizes that add up to one at most."""
+        """Of either kind alone: sizes that add up to one at most (derivations: stages)."""
         return ManhattanReach(np.ones(self.size), (1.0 if self.adds else 2.0) / self.n)
 
     @property

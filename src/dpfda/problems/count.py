@@ -17,7 +17,7 @@ from ..reach import BoxReach
 
 
 def count_part(where: int, n: int, epsilon: Fraction) -> Part:
-    """The count over the public guess `n`; one record more or less moves it by ``1/n``."""
+    """The count over the public guess `n`; one record more or less moves it by ``1/n`` (derivations: add-remove)."""
     reach = BoxReach(np.ones(1), 1 / n)
     scale = np.array([1 / (n * float(epsilon))])
     law = Laplace.calibrated(epsilon, scale, np.ones(1), reach, np.full(1, 4.0))

@@ -104,6 +104,7 @@ class CovarianceProblem(BareProblem):
 
     @cached_property
     def reach(self) -> Reach:
+        """Of a covariance, or of a scatter over the public guess of n (derivations: covariance)."""
         n = self.n
         diameter = 4 / n if self.adds else 4 * (n - 1) / n**2
         return EuclideanReach(np.full(self.basis.size, self._square), diameter)

@@ -111,6 +111,7 @@ class DensityProblem:
 
     @cached_property
     def reach(self) -> Reach:
+        """Of two atoms, or of one that is added: a diameter, or a largest length (derivations: densities)."""
         reach = AtomReach(self._atoms, 1 / self.n, self._rest, self.adds)
         return reach.outline() if self.sketched else reach
 

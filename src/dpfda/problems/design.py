@@ -27,7 +27,7 @@ LEVEL = 0.5
 
 
 class Design(ABC):
-    """A vector of inputs with a public bound on its norm, the constant first."""
+    """A vector of inputs with a public bound on its norm, the constant first (derivations: regression)."""
 
     #: Records handled at a time: few enough to stay in a processor's cache. Products of as many stay exact in floats.
     chunk: ClassVar[int] = 1 << 14
@@ -88,7 +88,7 @@ class Design(ABC):
 
 @dataclass(frozen=True, eq=False)
 class Covariates(Design):
-    """Covariates clipped to a norm about zero, or each to a range of its own."""
+    """Covariates clipped to a norm about zero, or each to a range of its own (derivations: regression)."""
 
     count: int
     norm: float | None = None
@@ -167,7 +167,10 @@ class Covariates(Design):
 
 @dataclass(frozen=True, eq=False)
 class Features(Design):
-    """Functions of inputs in a public box; `budget` is about how many records, times epsilon, tell their density."""
+    """Functions of inputs in a public box; `budget` is about how many records, times epsilon, tell their density.
+
+    Their norm is at most the kernel's (derivations: kernel models), and rounding (derivations: regression).
+    """
 
     map: FeatureMap
     budget: float
@@ -230,7 +233,7 @@ class Features(Design):
 
 
 class Response(ABC):
-    """A vector with a public bound on its norm, encoded on the fine lattice of records."""
+    """A vector with a public bound on its norm, encoded on the fine lattice of records (derivations: regression)."""
 
     @property
     @abstractmethod

@@ -52,7 +52,7 @@ class Encoded:
 
 
 class Gram(ABC):
-    """How the first moment is encoded, what a neighbour does to it, and the matrix that numbers stand for."""
+    """How the first moment is encoded, what a neighbour does to it (derivations: regression), and what matrix it is."""
 
     @property
     @abstractmethod
@@ -108,7 +108,10 @@ class Gram(ABC):
 
 @dataclass(frozen=True, eq=False)
 class HalfGram(Gram):
-    """The upper triangle of ``x x'``: two rank-one matrices of norm B^2 differ by at most sqrt(2) B^2."""
+    """The upper triangle of ``x x'``: two rank-one matrices of norm B^2 differ by at most sqrt(2) B^2.
+
+    (derivations: regression)
+    """
 
     count: int
     unit: float
@@ -166,7 +169,10 @@ class HalfGram(Gram):
 
 @dataclass(frozen=True, eq=False)
 class DensityGram(Gram):
-    """Cosine coefficients of the density of inputs, which the design's functions are integrated against."""
+    """Cosine coefficients of the density of inputs, which the design's functions are integrated against.
+
+    Two records differ by at most twice the largest norm of the cosines (derivations: regression).
+    """
 
     map: FeatureMap
     count: int

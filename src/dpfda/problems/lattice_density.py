@@ -22,7 +22,10 @@ from .density import FEATURE_BITS, DensityProblem, spread
 
 @dataclass(frozen=True, eq=False)
 class LatticeDensity(DensityProblem):
-    """A density seen through `basis`, whose functions are Bernstein polynomials; `cosines` span the kernel."""
+    """A density seen through `basis`, whose functions are Bernstein polynomials; `cosines` span the kernel.
+
+    Its features are the kernel's values at lattice points (derivations: bernstein).
+    """
 
     cosines: CosineProductBasis = None  # type: ignore[assignment]
     public: ClassVar[int] = 0

@@ -61,7 +61,7 @@ class LatticeMean(MeanProblem):
         return (1.0 if self.adds else 2.0) / self.n
 
     def _image(self, diameter: float) -> Reach:
-        """Differences through the matrix in fixed point, which is the one that is applied."""
+        """Differences through the matrix in fixed point, which is the one that is applied (derivations: bernstein)."""
         body = (
             EuclideanReach(np.full(self.grid.size, self.lengths.max()), diameter)
             if self.bound.on_grid

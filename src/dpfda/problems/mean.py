@@ -106,7 +106,11 @@ class MeanProblem:
 
     @cached_property
     def lengths(self) -> np.ndarray:
-        """Semi-axes of the set of encoded records, in coefficients: the body and its rounding."""
+        """Semi-axes of the set of encoded records, in coefficients: the body and its rounding.
+
+        Curves are rounded to integers (derivations: integer clip), the basis is nearly orthonormal (derivations: basis
+        excess) and its matrix is rounded (derivations: exact totals).
+        """
         widened = self.bound.lengths(self.code_basis.size) * (RADIUS / self._inner_radius)
         if not self.bound.on_grid:
             return widened
@@ -115,6 +119,7 @@ class MeanProblem:
 
     @cached_property
     def reach(self) -> Reach:
+        """Two records of the body over n, or one of them over the public guess (derivations: bounded records)."""
         return self.bound.reach(self.lengths, (1.0 if self.adds else 2.0) / self.n)
 
     @property

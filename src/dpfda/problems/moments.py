@@ -56,7 +56,7 @@ class PairProblem(BareProblem, ABC):
 
     @property
     def diameter(self) -> float:
-        """How far one record moves a mean of vectors of length one."""
+        """How far one record moves a mean of vectors of length one (derivations: regression)."""
         return (1.0 if self.adds else 2.0) / self.n
 
     @property
@@ -139,7 +139,10 @@ class PairProblem(BareProblem, ABC):
 
 @dataclass(frozen=True, eq=False)
 class MomentProblem(PairProblem):
-    """Both moments: the numbers that stand for T1 (the first of them is public), then T2 row by row."""
+    """Both moments: the numbers that stand for T1 (the first of them is public), then T2 row by row.
+
+    Two products differ by at most twice the largest (derivations: regression).
+    """
 
     @property
     def first_size(self) -> int:
@@ -205,7 +208,8 @@ class ResidualProblem(PairProblem):
     """``mean x r'`` of residuals ``r = y - x b``, each product clipped to an ellipsoid with these `axes` for `r`.
 
     The product is clipped as a whole, as a vector of length one times ``||x|| r``: a long `x` leaves a short `r`
-    unharmed. Residuals are about as often one way as the other; clipping them only slows the correction down.
+    unharmed. Residuals are about as often one way as the other; clipping them only slows the correction down
+    (derivations: regression).
     """
 
     rough: np.ndarray
@@ -280,7 +284,10 @@ class ResidualProblem(PairProblem):
 
 @dataclass(frozen=True, eq=False)
 class SizeProblem(PairProblem):
-    """How many products of inputs and residuals have a size between two radii: the largest radius first."""
+    """How many products of inputs and residuals have a size between two radii: the largest radius first.
+
+    One record is in one place (derivations: regression).
+    """
 
     residuals: ResidualProblem
     largest: float

@@ -73,7 +73,8 @@ class RiskProblem(BareProblem):
     def reach(self) -> Reach:
         """The true minimiser's way, and twice the distance of a computed one from it.
 
-        With a gradient of length r the distance is at most ``r / (2 psi)``; r counts twice for its own rounding.
+        With a gradient of length r the distance is at most ``r / (2 psi)``; r counts twice for its own rounding
+        (derivations: regularised risk).
         """
         pull = self.loss.slope * self.features.kappa / (self.psi * self.n)
         way = pull / 2 if self.adds else pull

@@ -35,7 +35,8 @@ class ScoreProblem(Scores):
         """How much one record can move a score against another.
 
         Biases are sums of squares ``w_j m_j^2`` with weights (or slopes) from 0 to 1, so two of them change against
-        each other by at most ``sum |m_j^2 - m'_j^2| <= ||m - m'|| ||m + m'||``, a product of public lengths.
+        each other by at most ``sum |m_j^2 - m'_j^2| <= ||m - m'|| ||m + m'||``, a product of public lengths
+        (derivations: private choice).
         """
         step = self.inner.reach.radius(np.ones(self.inner.basis.size))
         longest = step * self.inner.n / 2

@@ -77,7 +77,10 @@ class Scores(ThroughProblem):
 
     @property
     def range(self) -> Fraction:
-        """How much one record can move a score against another, where scores count records; with room for floats."""
+        """How much one record can move a score against another, where scores count records; with room for floats.
+
+        (derivations: private choice)
+        """
         return Fraction(1 if self.nested else 2) + Fraction(1 + self.n, FLOATS)
 
     def _scores(self, inside: Sequence[int], wanted: Fraction, prices: np.ndarray) -> list[Fraction]:
