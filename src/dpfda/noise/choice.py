@@ -21,8 +21,8 @@ import numpy as np
 class Choice:
     """One of `size` candidates; `range` is how much a neighbour can move one score against another.
 
-    Permute and flip loses at most epsilon then (derivations: private choice). A draw is one at the place of the candidate
-    taken and zero elsewhere: scores themselves never leave.
+    Permute and flip loses at most epsilon then (derivations: private choice). A draw is one at the place of the
+    candidate taken and zero elsewhere: scores themselves never leave.
     """
 
     epsilon: Fraction
