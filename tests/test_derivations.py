@@ -79,8 +79,27 @@ def test_a_page_is_whole(page):
             assert body.count("∎") == 1, name
         else:
             assert "accuracy" in text[: text.index(body)].lower() + body.lower(), name
-    for path in re.findall(r"`([a-z_/]+\.py)`", text):
-        assert (SOURCE / path).exists() or (ROOT / path).exists(), path
+
+
+@pytest.fixture(scope="module")
+def defined() -> set[str]:
+    """Every name that the package gives to a class, a function, an argument or a value."""
+    names = set()
+    for path in SOURCE.rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text())):
+            names |= {getattr(node, role) for role in ("name", "arg", "id") if isinstance(getattr(node, role, 0), str)}
+    return names
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_the_places_in_the_code_are_there(page, defined):
+    """Files and names that a page gives as the place of a constant exist (letters alone are symbols)."""
+    for name, body in sections(page).items():
+        place = body.split("**In the code.**")[1].split("\n\n")[0]
+        given = re.findall(r"`([A-Za-z_][A-Za-z_./]*)`", place)
+        assert all((SOURCE / path).exists() for path in given if path.endswith(".py")), name
+        names = {part for words in given if not words.endswith(".py") for part in words.split(".") if len(part) > 1}
+        assert names <= defined, name
 
 
 def test_the_index_names_every_page_and_real_code():
