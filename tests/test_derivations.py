@@ -112,6 +112,17 @@ SOURCES = [*sorted((SOURCE / "problems").glob("*.py")), *sorted((SOURCE / "noise
 SOURCES += [SOURCE / name for name in ("reach.py", "diameter.py", "bounds.py", "lattice.py")]
 
 
+#: Rooms of functions that sensitivities rest on.
+FUNCTIONS = ["lattice.py", "exact.py", "losses.py", "inputs.py", "intake.py", "noise/common.py", "problems/count.py"]
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_functions_that_carry_privacy_name_their_proof(name):
+    module = ast.parse((SOURCE / name).read_text())
+    texts = [ast.get_docstring(n) or "" for n in (module, *(n for n in module.body if isinstance(n, ast.FunctionDef)))]
+    assert any(CITATION.search(text) for text in texts)
+
+
 @pytest.mark.parametrize("path", SOURCES, ids=lambda path: f"{path.parent.name}-{path.stem}")
 def test_what_carries_privacy_names_its_proof(path):
     """Every law, reach, body and problem cites a section, in its own docstring or in that of the method at stake."""

@@ -1,4 +1,4 @@
-"""What the laws share: guards against rounding, and how fine their lattices are."""
+"""What the laws share: guards against rounding, and how fine their lattices are (derivations: lattice of the noise)."""
 
 from __future__ import annotations
 
