@@ -110,7 +110,14 @@ def described(finding: Finding) -> str:
 
 @dataclass(frozen=True)
 class Audit:
-    """The result of :func:`dpfda.audit`: whether anything spoke against a plan, and everything that was tried."""
+    """The result of :func:`dpfda.audit`: whether anything spoke against a plan, and everything that was tried.
+
+    >>> import dpfda as dp
+    >>> plan = dp.MeanPlan(n=50, epsilon=1.0, bound=dp.L2Ball(1.0), grid=8, method=dp.FRL(1))
+    >>> report = dp.audit(plan, draws=1000, releases=8, effort=100)
+    >>> report.verdict
+    'PASSED: nothing spoke against this plan in 12 checks.'
+    """
 
     plan: Any
     parts: tuple[PlanAudit, ...]
