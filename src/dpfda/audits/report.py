@@ -164,6 +164,17 @@ class Audit:
         return f"Audit of a {kind}, {words.cost(self.plan)}, plan {self.plan.digest[:12]}"
 
     @property
+    def subject(self) -> str:
+        """What was audited, in a sentence."""
+        first = self.parts[0].plan
+        noun, record = first.vocabulary.release, first.vocabulary.record
+        several = f"{len(self.parts)} parts, each a {noun}" if len(self.parts) > 1 else noun
+        return (
+            f"{several.capitalize()} of {first.n:,} {record}s, {first.method_words}; neighbours differ by one {record} "
+            f"{'more or less' if first.problem.adds else 'replaced'}."
+        )
+
+    @property
     def verdict(self) -> str:
         count = len(self.checks)
         if self.passed:
@@ -183,7 +194,7 @@ class Audit:
         ]
 
     def __str__(self) -> str:
-        lines = [self.title, f"{self.made}, {self.seconds:.0f} s", "", self.verdict, ""]
+        lines = [self.title, self.subject, f"{self.made}, {self.seconds:.0f} s", "", self.verdict, ""]
         for part, check in self.checks:
             head = f"{part}: {check.name}" if part else check.name
             lines += [f"[{'ok' if check.passed else 'FAIL':>4}] {head}", f"       {check.detail}"]
@@ -193,7 +204,8 @@ class Audit:
 
     def to_markdown(self) -> str:
         """One page with a table of checks."""
-        lines = [f"# {self.title}", "", f"{self.made}, {self.seconds:.0f} s.", "", f"**{self.verdict}**", ""]
+        lines = [f"# {self.title}", "", self.subject, "", f"{self.made}, {self.seconds:.0f} s.", ""]
+        lines += [f"**{self.verdict}**", ""]
         lines += ["| | check | what was seen |", "|---|---|---|"]
         for part, check in self.checks:
             cells = [f"{part}: {check.name}" if part else check.name, check.detail]
@@ -208,9 +220,10 @@ class Audit:
             f"<td>{html.escape(f'{part}: {c.name}' if part else c.name)}</td><td>{html.escape(c.detail)}</td></tr>"
             for part, c in self.checks
         )
+        when = html.escape(f"{self.subject} {self.made}, {self.seconds:.0f} s.")
         limits = "".join(f"<li>{html.escape(limit)}</li>" for limit in self.limits)
         return PAGE.format(
-            title=html.escape(self.title), verdict=html.escape(self.verdict), when=html.escape(self.made),
+            title=html.escape(self.title), verdict=html.escape(self.verdict), when=when,
             kind="ok" if self.passed else "bad", rows=rows, limits=limits, picture=plots.inline(self.plot),
         )  # fmt: skip
 

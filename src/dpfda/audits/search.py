@@ -2,8 +2,8 @@
 
 Starts are records that the plan sees best, corners, random and hostile ones. The best of them climb: by finite
 differences of the loss where it bends, by random steps where it is flat. Then all other people are moved as well,
-since a loss may depend on the company a record is in. Nothing here knows how noise was calibrated. What is found is
-a lower bound on the worst case; the proofs (docs/derivations) give the upper one.
+since a loss may depend on the company a record is in. What is found is a lower bound on the worst case; the proofs
+(docs/derivations) give the upper one.
 """
 
 from __future__ import annotations
@@ -107,7 +107,7 @@ class Search:
     def starts(self) -> list[Pair]:
         """Pairs that the plan sees best, then corners, random and hostile ones: about the centre, and in a corner."""
         space, rng, shapes = self.space, self.rng, len(self.space.shapes)
-        weights = [*np.eye(shapes)[:12], np.ones(shapes) / np.sqrt(shapes), *rng.normal(size=(4, shapes))]
+        weights = [*np.eye(shapes)[:12], np.ones(shapes), *rng.normal(size=(4, shapes)), self._precise()]
         found = []
         for far in (1.0, 1e3):
             for weight in weights:
@@ -125,6 +125,12 @@ class Search:
             several = np.repeat(space.shaped(weights[0], 1e3)[None], 5, axis=0)
             found.append(self._alone(several, space.opposite(several), "five equal curves of one person"))
         return found + [pair.among(pair.second[:1], "people like the other") for pair in found]
+
+    def _precise(self) -> np.ndarray:
+        """Shapes weighted as precisely as they leave."""
+        weights = np.resize(np.append(self.target.precision, np.zeros(len(self.space.shapes))), len(self.space.shapes))
+        weights = weights * np.linalg.norm(self.space.shapes, axis=1)
+        return weights / max(float(np.linalg.norm(weights)), 1e-300)
 
     def _alone(self, first: np.ndarray, second: np.ndarray, story: str) -> Pair:
         return Pair(first, second, self.found.pair.others, story)

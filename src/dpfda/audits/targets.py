@@ -32,6 +32,7 @@ class Target:
     summarize: Callable[..., Any]
     statistic: Callable[[Any], np.ndarray]
     loss: Callable[[np.ndarray], float]
+    precision: np.ndarray  # what each number is multiplied by, over its noise: where an attacker looks first
 
     @property
     def adds(self) -> bool:
@@ -51,7 +52,13 @@ def first_target(plan: Any) -> Target:
     """The first pass, through the plan's own methods."""
     name = "the release" if plan.next([np.zeros(plan.stage.problem.size)]) is None else "pass 1"
     stage = plan.stage
-    return Target(name, float(stage.epsilon), plan.n, stage.problem, plan.summarize, plan.statistic, plan.loss)
+    run = (plan.summarize, plan.statistic, plan.loss)
+    return Target(name, float(stage.epsilon), plan.n, stage.problem, *run, _precision(stage))
+
+
+def _precision(stage: Any) -> np.ndarray:
+    scales = stage.scales
+    return np.divide(stage.filter, scales, out=np.zeros(scales.size), where=scales > 0)
 
 
 def later_target(plan: Any, stage: Any, number: int) -> Target:
@@ -64,8 +71,8 @@ def later_target(plan: Any, stage: Any, number: int) -> Target:
         stage.problem.check(summary)
         return np.asarray(stage.statistic(summary))
 
-    name = f"pass {number}"
-    return Target(name, float(stage.epsilon), plan.n, stage.problem, summarize, statistic, stage.loss)
+    run = (summarize, statistic, stage.loss)
+    return Target(f"pass {number}", float(stage.epsilon), plan.n, stage.problem, *run, _precision(stage))
 
 
 class Company:
