@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import secrets
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -16,6 +15,7 @@ import numpy as np
 from ..errors import ParameterError
 from ..protocol import Reach
 from .common import FLOATS, GUARD, RESOLUTION
+from .places import PLACES, Deviates, arb, floors
 
 
 @dataclass(frozen=True)
@@ -98,9 +98,8 @@ class Ball:
             return np.array([self.draw(settled) for _ in range(count)])
         steps = [Fraction(step) for step in self._steps.tolist()]
         widths = [Fraction(a) * Fraction(self.diameter) / self.epsilon for a in self.axes.tolist()]
-        centres = [c / step for c, step in zip(settled, steps, strict=True)]
         ratios = [width / step for width, step in zip(widths, steps, strict=True)]
-        drawn = [k for b in self.blocks for k in _rounded_ball(centres[b], ratios[b])]
+        drawn = [k for b in self.blocks for k in _rounded_ball(settled[b], steps[b], ratios[b])]
         return np.array(drawn, dtype=float) * self._steps
 
     def simulate(self, size: int, rng: np.random.Generator) -> np.ndarray:
@@ -111,45 +110,26 @@ class Ball:
         return noise * self.scales
 
 
-class _Uniforms:
-    """Uniform numbers on (0, 1) known to as many bits as have been asked for so far."""
+def _rounded_ball(centres: Sequence[Fraction], steps: Sequence[Fraction], ratios: Sequence[Fraction]) -> list[int]:
+    """Integers nearest to ``centre_j / step_j + ratio_j * N_j``, N of density ``exp(-||N||)``, without error.
 
-    def __init__(self, count: int):
-        self.bits, self.known = 0, [0] * count
-
-    def refine(self, bits: int) -> None:
-        fresh = bits - self.bits
-        self.known = [(k << fresh) | secrets.randbits(fresh) for k in self.known]
-        self.bits = bits
-
-    def intervals(self) -> list[Any]:
-        unit = flint.arb(2) ** (-self.bits - 1)
-        return [flint.arb(2 * k + 1, 1) * unit for k in self.known]
-
-
-def _rounded_ball(centres: Sequence[Fraction], ratios: Sequence[Fraction]) -> list[int]:
-    """Integers nearest to ``centre_j + ratio_j * N_j``, N of density ``exp(-||N||)``, without error.
-
-    Uniform bits are intervals; interval arithmetic carries them through the transformation, and
-    more bits are drawn until every coordinate rounds the same way over its whole interval.
+    The noise is drawn first. Each sum lies within two units of its last place from there on, and more places are
+    drawn in the rare case that it could round either way.
     """
     size = len(centres)
     pairs = (size + 1) // 2
-    uniforms = _Uniforms(size + 2 * pairs)
+
+    def stretched(uniforms: list[Any]) -> list[Any]:
+        return [arb(r) * x for r, x in zip(ratios, _ball_interval(uniforms, size, pairs), strict=True)]
+
+    noise, places = Deviates(size + 2 * pairs, stretched), PLACES
     while True:
-        uniforms.refine(uniforms.bits + 192)
-        with flint.ctx.workprec(uniforms.bits + 64):
-            noise = _ball_interval(uniforms.intervals(), size, pairs)
-            rounded = [
-                (_arb(c) + _arb(r) * x + flint.arb(0.5)).floor().unique_fmpz()
-                for c, r, x in zip(centres, ratios, noise, strict=True)
-            ]
-        if all(k is not None for k in rounded):
-            return [int(k) for k in rounded]
-
-
-def _arb(value: Fraction) -> Any:
-    return flint.arb(flint.fmpq(value.numerator, value.denominator))
+        half = 1 << (places - 1)
+        sums = [x + c + half for x, c in zip(noise.floors(places), floors(centres, steps, places), strict=True)]
+        rounded = [k >> places for k in sums]
+        if rounded == [(k + 1) >> places for k in sums]:
+            return rounded
+        places += PLACES
 
 
 def _ball_interval(uniforms: list[Any], size: int, pairs: int) -> list[Any]:

@@ -2,19 +2,21 @@
 
 Each candidate has a score that one record moves by a bounded amount. Candidates are met in random order; each
 is taken with probability ``exp(-epsilon (best score - its score) / range)``. That is never worse than the
-exponential mechanism at the same budget (McKenna and Sheldon, 2020), and needs no logarithm: every coin is
-decided with random integers (derivations: private choice).
+exponential mechanism at the same budget (McKenna and Sheldon, 2020). How many coins are tossed in turn would tell of
+the scores to whoever holds a watch, so the same law is drawn in one go: the largest of scores plus exponential noise
+(derivations: private choice).
 """
 
 from __future__ import annotations
 
-import secrets
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
+
+from .places import PLACES, Deviates, floors
 
 
 @dataclass(frozen=True)
@@ -51,30 +53,22 @@ class Choice:
         return np.array([float(x) for x in settled])
 
     def draw(self, settled: Sequence[Fraction], count: int | None = None) -> np.ndarray:
+        """The largest of scores plus exponential noise: all of it drawn first, and the sums compared exactly."""
         if count is not None:
             return np.array([self.draw(settled) for _ in range(count)])
-        best, left = max(settled), list(range(self.size))
+        unit, noise, places = self.range / self.epsilon, Deviates(self.size, _exponential), PLACES
         while True:
-            candidate = left.pop(secrets.randbelow(len(left)))
-            if _tossed((best - settled[candidate]) * self.epsilon / self.range):
-                return np.eye(self.size)[candidate]
+            scores = floors(settled, [unit] * self.size, places)
+            sums = [x + s for x, s in zip(noise.floors(places), scores, strict=True)]
+            best = max(sums)
+            near = [i for i, k in enumerate(sums) if best - k <= 1]  # each is less than two more than it says
+            if len(near) == 1:
+                return np.eye(self.size)[near[0]]
+            places += PLACES
 
     def simulate(self, size: int, rng: np.random.Generator) -> np.ndarray:
         return rng.standard_exponential((size, self.size)) * self.scales
 
 
-def _tossed(gamma: Fraction) -> bool:
-    """True with probability ``exp(-gamma)``, for any rational gamma from zero on."""
-    while gamma > 1:
-        if not _tossed_below_one(Fraction(1)):
-            return False
-        gamma -= 1
-    return _tossed_below_one(gamma)
-
-
-def _tossed_below_one(gamma: Fraction) -> bool:
-    """Von Neumann's coin: the parity of the first failure among coins of ``gamma / 1, gamma / 2, ...``"""
-    k = 1
-    while secrets.randbelow(gamma.denominator * k) < gamma.numerator:
-        k += 1
-    return k % 2 == 1
+def _exponential(uniforms: list[Any]) -> list[Any]:
+    return [-u.log() for u in uniforms]

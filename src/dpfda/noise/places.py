@@ -1,0 +1,67 @@
+"""Real noise to as many binary places as it takes: drawn from public numbers alone, before it meets any data.
+
+Uniform bits are intervals; interval arithmetic carries them through a transformation, and more bits are appended
+(never redrawn) until the first places of every number are known for certain. Data is then added as integers of the
+same places. Only where a carry might still decide the result, with a chance of about one in `2^PLACES`, are more places
+asked for: so the work of a draw does not tell what was added to it (derivations: ball noise).
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Callable, Sequence
+from fractions import Fraction
+from typing import Any
+
+import flint
+
+#: Binary places in which noise and data meet, and random bits per uniform number that are drawn at a time.
+PLACES, BITS = 96, 192
+
+
+class Uniforms:
+    """Uniform numbers on (0, 1) known to as many bits as have been asked for so far."""
+
+    def __init__(self, count: int):
+        self.bits, self.known = 0, [0] * count
+
+    def refine(self) -> None:
+        self.known = [(k << BITS) | secrets.randbits(BITS) for k in self.known]
+        self.bits += BITS
+
+    def intervals(self) -> list[Any]:
+        unit = flint.arb(2) ** (-self.bits - 1)
+        return [flint.arb(2 * k + 1, 1) * unit for k in self.known]
+
+
+class Deviates:
+    """What a transformation makes of some uniform numbers."""
+
+    def __init__(self, count: int, transformed: Callable[[list[Any]], list[Any]]):
+        self.uniforms, self.transformed = Uniforms(count), transformed
+
+    def floors(self, places: int) -> list[int]:
+        """Each number times ``2^places``, rounded down: without error, and without a look at any data."""
+        while True:
+            if self.uniforms.bits < places + BITS // 2:
+                self.uniforms.refine()
+                continue
+            with flint.ctx.workprec(self.uniforms.bits + 64):
+                scale = flint.arb(2) ** places
+                found = [(x * scale).floor().unique_fmpz() for x in self.transformed(self.uniforms.intervals())]
+            if all(k is not None for k in found):
+                return [int(k) for k in found]
+            self.uniforms.refine()
+
+
+def floors(values: Sequence[Fraction], units: Sequence[Fraction], places: int) -> list[int]:
+    """The same of exact numbers, each in its unit: one division, no reduction, whose time would depend on divisors."""
+    return [
+        (x.numerator * u.denominator << places) // (x.denominator * u.numerator)
+        for x, u in zip(values, units, strict=True)
+    ]
+
+
+def arb(value: Fraction) -> Any:
+    """A rational number as an interval of the working precision."""
+    return flint.arb(flint.fmpq(value.numerator, value.denominator))
