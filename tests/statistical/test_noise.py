@@ -14,6 +14,7 @@ import pytest
 import dpfda as dp
 from dpfda.noise import Ball, Laplace
 from dpfda.noise.ball import _rounded_ball
+from dpfda.noise.places import Placed
 
 SIGMAS = 5.5
 
@@ -72,10 +73,8 @@ def test_wrong_ball_scales_are_rejected(ball_draws, factor):
 
 
 def test_ball_noise_in_one_dimension_is_laplace():
-    draws = (
-        np.array([_rounded_ball([Fraction(0)], [Fraction(1)], [Fraction(2**30)]) for _ in range(3000)], dtype=float)
-        / 2**30
-    )
+    zero, ratio = [Placed.of(Fraction(0), Fraction(1))], [Fraction(2**30)]
+    draws = np.array([_rounded_ball(zero, ratio) for _ in range(3000)], dtype=float) / 2**30
     assert close(np.abs(draws), 1.0)
     assert close((draws > 0).astype(float), 0.5)
 

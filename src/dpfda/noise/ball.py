@@ -15,7 +15,7 @@ import numpy as np
 from ..errors import ParameterError
 from ..protocol import Reach
 from .common import FLOATS, GUARD, RESOLUTION
-from .places import PLACES, Deviates, arb, floors
+from .places import PLACES, Deviates, Placed, arb
 
 
 @dataclass(frozen=True)
@@ -82,8 +82,8 @@ class Ball:
         total = sum(float(np.sqrt(((h[b] / self.axes[b]) ** 2).sum())) for b in self.blocks)
         return float(self.epsilon) * total / self.diameter
 
-    def settle(self, values: Sequence[Fraction]) -> list[Fraction]:
-        return list(values)
+    def settle(self, values: Sequence[Fraction]) -> list[Placed]:
+        return [Placed.of(x, step) for x, step in zip(values, self._units, strict=True)]
 
     def real(self, settled: Sequence[Fraction]) -> np.ndarray:
         return np.array([float(x) for x in settled])
@@ -92,14 +92,18 @@ class Ball:
     def _steps(self) -> np.ndarray:
         return self.scales * 2.0**-RESOLUTION
 
+    @cached_property
+    def _units(self) -> list[Fraction]:
+        return [Fraction(step) for step in self._steps.tolist()]
+
     def draw(self, settled: Sequence[Fraction], count: int | None = None) -> np.ndarray:
         """``round((c + N) / step) * step`` with the rounding decided exactly: post-processing of ideal noise."""
         if count is not None:
             return np.array([self.draw(settled) for _ in range(count)])
-        steps = [Fraction(step) for step in self._steps.tolist()]
+        centres = self.settle(settled)
         widths = [Fraction(a) * Fraction(self.diameter) / self.epsilon for a in self.axes.tolist()]
-        ratios = [width / step for width, step in zip(widths, steps, strict=True)]
-        drawn = [k for b in self.blocks for k in _rounded_ball(settled[b], steps[b], ratios[b])]
+        ratios = [width / step for width, step in zip(widths, self._units, strict=True)]
+        drawn = [k for b in self.blocks for k in _rounded_ball(centres[b], ratios[b])]
         return np.array(drawn, dtype=float) * self._steps
 
     def simulate(self, size: int, rng: np.random.Generator) -> np.ndarray:
@@ -110,8 +114,8 @@ class Ball:
         return noise * self.scales
 
 
-def _rounded_ball(centres: Sequence[Fraction], steps: Sequence[Fraction], ratios: Sequence[Fraction]) -> list[int]:
-    """Integers nearest to ``centre_j / step_j + ratio_j * N_j``, N of density ``exp(-||N||)``, without error.
+def _rounded_ball(centres: Sequence[Placed], ratios: Sequence[Fraction]) -> list[int]:
+    """Integers nearest to ``centre_j + ratio_j * N_j`` in units of steps, N of density ``exp(-||N||)``, without error.
 
     The noise is drawn first. Each sum lies within two units of its last place from there on, and more places are
     drawn in the rare case that it could round either way.
@@ -125,7 +129,7 @@ def _rounded_ball(centres: Sequence[Fraction], steps: Sequence[Fraction], ratios
     noise, places = Deviates(size + 2 * pairs, stretched), PLACES
     while True:
         half = 1 << (places - 1)
-        sums = [x + c + half for x, c in zip(noise.floors(places), floors(centres, steps, places), strict=True)]
+        sums = [x + c.floor(places) + half for x, c in zip(noise.floors(places), centres, strict=True)]
         rounded = [k >> places for k in sums]
         if rounded == [(k + 1) >> places for k in sums]:
             return rounded

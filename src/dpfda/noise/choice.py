@@ -16,15 +16,14 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from .places import PLACES, Deviates, floors
+from .places import PLACES, Deviates, Placed
 
 
 @dataclass(frozen=True)
 class Choice:
     """One of `size` candidates; `range` is how much a neighbour can move one score against another.
 
-    Permute and flip loses at most epsilon then (derivations: private choice). A draw is one at the place of the
-    candidate taken and zero elsewhere: scores themselves never leave.
+    A draw is one at the place of the candidate taken and zero elsewhere: scores themselves never leave.
     """
 
     epsilon: Fraction
@@ -46,8 +45,8 @@ class Choice:
         """Only differences between scores count: what moves all of them alike changes nothing."""
         return float(self.epsilon / self.range) * float(np.max(h) - np.min(h))
 
-    def settle(self, values: Sequence[Fraction]) -> list[Fraction]:
-        return list(values)
+    def settle(self, values: Sequence[Fraction]) -> list[Placed]:
+        return [Placed.of(x, self.range / self.epsilon) for x in values]
 
     def real(self, settled: Sequence[Fraction]) -> np.ndarray:
         return np.array([float(x) for x in settled])
@@ -56,10 +55,9 @@ class Choice:
         """The largest of scores plus exponential noise: all of it drawn first, and the sums compared exactly."""
         if count is not None:
             return np.array([self.draw(settled) for _ in range(count)])
-        unit, noise, places = self.range / self.epsilon, Deviates(self.size, _exponential), PLACES
+        scores, noise, places = self.settle(settled), Deviates(self.size, _exponential), PLACES
         while True:
-            scores = floors(settled, [unit] * self.size, places)
-            sums = [x + s for x, s in zip(noise.floors(places), scores, strict=True)]
+            sums = [x + s.floor(places) for x, s in zip(noise.floors(places), scores, strict=True)]
             best = max(sums)
             near = [i for i, k in enumerate(sums) if best - k <= 1]  # each is less than two more than it says
             if len(near) == 1:

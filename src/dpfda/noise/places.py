@@ -9,7 +9,7 @@ asked for: so the work of a draw does not tell what was added to it (derivations
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
@@ -54,12 +54,31 @@ class Deviates:
             self.uniforms.refine()
 
 
-def floors(values: Sequence[Fraction], units: Sequence[Fraction], places: int) -> list[int]:
-    """The same of exact numbers, each in its unit: one division, no reduction, whose time would depend on divisors."""
-    return [
-        (x.numerator * u.denominator << places) // (x.denominator * u.numerator)
-        for x, u in zip(values, units, strict=True)
-    ]
+class Placed(Fraction):
+    """An exact number that knows its first places in some unit: divisions of data are done before noise is drawn."""
+
+    __slots__ = ("first", "unit")
+    unit: Fraction
+    first: int
+
+    @classmethod
+    def of(cls, value: Fraction, unit: Fraction) -> Placed:
+        if isinstance(value, Placed):
+            return value
+        placed = cls(value)
+        placed.unit, placed.first = unit, _floor(value / unit, PLACES)
+        return placed
+
+    def floor(self, places: int) -> int:
+        """The number in its unit times ``2^places``, rounded down."""
+        return self.first if places == PLACES else _floor(self / self.unit, places)
+
+    def __repr__(self) -> str:
+        return "Placed(confidential)"
+
+
+def _floor(value: Fraction, places: int) -> int:
+    return (value.numerator << places) // value.denominator
 
 
 def arb(value: Fraction) -> Any:
