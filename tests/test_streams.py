@@ -276,7 +276,7 @@ def test_a_bad_cell_of_one_of_several_files_is_located(curves, folder, ledger):
     lines = pd.DataFrame(bad, columns=NAMES).to_csv(index=False).splitlines()
     lines[5] = lines[5].replace(lines[5].split(",")[2], "SECRET")
     (folder / "p1.csv").write_text("\n".join(lines) + "\n")
-    refused(dp.RecordError, r"in 'p1.csv' in row 4 .*column 'h2'", ledger, folder)
+    refused(dp.RecordError, r"in 'p1.csv' in row 4 .*column \d", ledger, folder)
 
 
 # -- units and groups in streams -------------------------------------------------------------------

@@ -185,8 +185,8 @@ def _record(index: int, cells: list[str], places: list[int], layout: Layout, len
     values = [_number(cells[place]) for place in places]
     if None in values and not lenient:
         place = places[values.index(None)]
-        column = repr(layout.names[place])[:40] if layout.names else f"{place + 1} (counted from 1)"
-        raise RecordError("A cell does not hold a number", [index], CURE, column=column)
+        # By its number: a name may be a cell of a first record that was taken for names.
+        raise RecordError("A cell does not hold a number", [index], CURE, column=f"{place + 1} (counted from 1)")
     return [math.nan if value is None else value for value in values]
 
 

@@ -30,12 +30,17 @@ class ParameterError(DpfdaError, ValueError):
     """
 
     def __init__(self, rule: str, given: object, cure: str):
-        super().__init__(f"{rule}, got {given if isinstance(given, str) else shown(given)}. {cure}")
-        self.rule, self.given, self.cure = rule, given, cure
+        text = given if isinstance(given, str) else shown(given)
+        super().__init__(f"{rule}, got {text}. {cure}")
+        self.rule, self.given, self.cure = (
+            rule,
+            text,
+            cure,
+        )  # what was given may be data: an error does not hold on to it
 
     def __reduce__(self) -> Any:
         """Errors travel between processes whole."""
-        return type(self), (self.rule, self.given if isinstance(self.given, str) else shown(self.given), self.cure)
+        return type(self), (self.rule, self.given, self.cure)
 
 
 class RecordError(DpfdaError, ValueError):

@@ -157,4 +157,6 @@ def _array(data: Any) -> tuple[np.ndarray, np.ndarray]:
     if stamps.dtype.kind == "M":  # instants: hours since the first midnight
         stamps = stamps - stamps[0].astype("datetime64[D]")
     hours = stamps.dtype.kind == "m"
+    if not (hours or stamps.dtype.kind in "fiub"):
+        raise ParameterError("curves run along numbers or times", "other coordinates", "Give them numbers.")
     return values, (stamps / np.timedelta64(1, "h") if hours else stamps).astype(float)

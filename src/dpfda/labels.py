@@ -19,6 +19,8 @@ import numpy as np
 from .errors import ParameterError, shown
 
 MOST_GROUPS = 10_000
+#: A decimal number of more digits is not spelt out: that could take hours.
+MOST_DIGITS = 400
 
 
 @dataclass(frozen=True)
@@ -26,7 +28,7 @@ class Coder:
     """Numbers for labels, in the order of the groups (or of their first appearance)."""
 
     groups: tuple[str, ...] | None = None
-    codes: dict[str, int] = field(default_factory=dict)
+    codes: dict[str, int] = field(default_factory=dict, repr=False)
 
     def __post_init__(self) -> None:
         if self.groups is not None:
@@ -73,6 +75,8 @@ def label_text(label: object) -> str:
             label = bytes(label).decode("utf-8", errors="replace")
         if isinstance(label, complex | np.complexfloating) and label.imag == 0:
             label = float(label.real)
+        if isinstance(label, Decimal) and label.is_finite() and abs(label.adjusted()) > MOST_DIGITS:
+            return str(label)
         if isinstance(label, float | np.floating | Decimal):
             return "" if math.isnan(label) else str(int(label)) if label == int(label) else _decimal(label)
         text = _bare(str(label))

@@ -17,12 +17,12 @@ import pyarrow as pa
 from . import delimited, frames, functional, parquet
 from .arrays import rows_of
 from .blocks import Block, Raw
-from .errors import FileError, ParameterError, RecordError, shown
+from .errors import DpfdaError, FileError, ParameterError, RecordError, shown
 from .intake import Pieces
 from .labels import Coder, texts
 from .layouts import Long, as_layout
 from .places import PARQUET, TEXT, Place, expanded, is_path
-from .tables import Columns, Roles, Room, Watch, arrow_block, pick, stamps
+from .tables import Columns, Roles, Room, Watch, arrow_block, check_kinds, pick, quietly, stamps
 
 __all__ = ["Columns", "Progress", "Source", "pick"]
 Progress = Callable[[int, int | None], None]
@@ -105,7 +105,7 @@ class Source:
         elif hasattr(data, "to_numpy") and hasattr(data, "dtype") and self.columns is None:  # one column
             yield from self._array(data.to_numpy())
         elif hasattr(data, "__arrow_c_stream__") or isinstance(data, pa.RecordBatch) or hasattr(data, "collect"):
-            yield from self._arrow(data.collect() if hasattr(data, "collect") else data)
+            yield from self._arrow(data)
         elif hasattr(data, "__next__"):
             yield from self._batches_of(data)
         elif self.columns is not None or self._roles.asides or self.layout is not None:
@@ -280,21 +280,22 @@ class Source:
 
     def _arrow(self, data: Any) -> Iterator[Raw]:
         """Anything that speaks Arrow; a polars frame gives only its chosen columns away."""
-        stream: Any = None
+        batches: Any = None
         try:
+            data = data.collect() if hasattr(data, "collect") else data
+            check_kinds(data)
             if hasattr(data, "get_columns") and self._chooses:
                 data = data.select(self.chosen(list(data.columns)))
-            if isinstance(data, pa.RecordBatch | pa.Table):
-                stream = pa.Table.from_batches([data]) if isinstance(data, pa.RecordBatch) else data
-                names, batches = stream.schema.names, stream.to_batches()
-            else:
-                stream = pa.RecordBatchReader.from_stream(data)
-                names, batches = stream.schema.names, stream
-        except (pa.ArrowException, TypeError):
-            stream = None
-        if stream is None:
-            raise FileError("The table holds a type of column that cannot be read. Choose numeric columns.")
-        yield from self._record_batches(names, batches)
+            data = pa.Table.from_batches([data]) if isinstance(data, pa.RecordBatch) else data
+            batches = data.to_batches() if isinstance(data, pa.Table) else pa.RecordBatchReader.from_stream(data)
+            names = (data if isinstance(data, pa.Table) else batches).schema.names
+        except DpfdaError:
+            raise
+        except Exception:  # of another package: its text may quote a cell, so it must not become our error's context
+            batches = None
+        if batches is None:
+            raise FileError("The table cannot be read: a cell, or the type of a column. Choose numeric columns.")
+        yield from self._record_batches(names, quietly(batches))
 
     def _check_names(self, names: Sequence[str]) -> None:
         if self._chooses and len(set(names)) < len(names):

@@ -169,7 +169,7 @@ class Task:
 def here(task: Task, source: Source, progress: readers.Progress | None = None) -> dict[str, Summary]:
     """All records of a source, in this process."""
     raws = source.blocks(getattr(progress, "file", None))
-    if progress is not None and not task.problem.adds:  # a count of records is private there
+    if progress is not None and not (task.problem.adds or task.keyed_in(source)):  # the number of rows is private there
         raws = _told(raws, progress, source.size_hint())
     return task.finished(task.added(source, task.records(source, raws)))
 

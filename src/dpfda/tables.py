@@ -10,7 +10,7 @@ import fnmatch
 import numbers
 import sys
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any
@@ -20,7 +20,7 @@ import pyarrow as pa
 
 from .blocks import Block, Raw, Rows
 from .delimited import CURE
-from .errors import ParameterError, RecordError, UnitWarning, shown
+from .errors import FileError, ParameterError, RecordError, UnitWarning, shown
 from .intake import Pieces
 from .labels import Coder, texts
 from .layouts import DAY, Layout, Lists, Long, days_and_hours, wall_clock, wall_of
@@ -50,7 +50,7 @@ class Watch:
     """Looks for a column that says whose a record is, and whether somebody has several."""
 
     cure: str = "Pass unit={name} to protect whoever has them."
-    seen: dict[str, set[str]] = field(default_factory=dict)
+    seen: dict[str, set[str]] = field(default_factory=dict, repr=False)
     repeated: str | None = None
 
     def owners(self, names: Sequence[str]) -> list[str]:
@@ -203,6 +203,27 @@ class Room:
         return self.bases[-1].reshape(rows, width)
 
 
+def check_kinds(data: Any) -> None:
+    """Columns of Python objects, which polars cannot give away: it would end the process."""
+    if any(str(kind) == "Object" for kind in getattr(data, "dtypes", ())):
+        raise FileError("The table holds columns of objects, which cannot be read. Choose numeric columns.")
+
+
+def quietly(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """Batches as they come. What a reader of another package says when it balks may quote a cell, and stays unsaid."""
+    stream, balked = iter(batches), False
+    while not balked:
+        try:
+            batch = next(stream)
+        except StopIteration:
+            return
+        except Exception:
+            balked = True
+        else:
+            yield batch
+    raise FileError("The stream of records breaks off: what comes next cannot be read. Check how it was opened.")
+
+
 def arrow_block(
     batch: pa.RecordBatch, values: list[str], roles: Roles, first: int, file: str = "", room: Room | None = None
 ) -> Raw:
@@ -288,7 +309,7 @@ def _rectangle(values: np.ndarray, lengths: np.ndarray, roles: Roles) -> np.ndar
 def stamps(column: pa.Array, zone: str, lenient: bool) -> np.ndarray:
     """Timestamps as microseconds of the clock on the wall, missing where there is none."""
     if not (pa.types.is_timestamp(column.type) or pa.types.is_date(column.type)):
-        return wall_of(_labels(column), zone, lenient)
+        return wall_of(cells_of(column), zone, lenient)
     aware = pa.types.is_timestamp(column.type) and column.type.tz is not None
     whole = column.cast(pa.timestamp("us", column.type.tz if aware else None), safe=False).cast(pa.int64())
     known = np.array(whole.is_valid(), dtype=bool)
@@ -311,15 +332,15 @@ def numeric(kind: pa.DataType) -> bool:
 def _texts(column: pa.Array) -> np.ndarray:
     """Labels as texts; whole numbers are spelt once each, however often they stand there."""
     if not pa.types.is_integer(column.type):
-        return texts(_labels(column))
+        return texts(cells_of(column))
     coded = column.dictionary_encode()
     known = texts([*coded.dictionary.to_pylist(), None])  # the last is for cells that are missing
     places = coded.indices.fill_null(len(known) - 1).to_numpy(zero_copy_only=False)
     return np.asarray(known[places])
 
 
-def _labels(column: pa.Array) -> list[Any]:
-    """Labels of an Arrow column; a cell that cannot be read is missing, alone."""
+def cells_of(column: pa.Array) -> list[Any]:
+    """Cells of an Arrow column; one that cannot be read is missing, alone."""
     try:
         return column.to_pylist()  # type: ignore[no-any-return]
     except Exception:  # of one cell; then each is read by itself

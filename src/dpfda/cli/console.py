@@ -11,6 +11,7 @@ import logging
 import re
 import sys
 import time
+import traceback
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -35,7 +36,7 @@ LISTS = re.compile(r"(--(?:groups|edges) )\[([^\]]*)\]")
 
 
 def guarded(command: Callable[..., None]) -> Callable[..., None]:
-    """Errors become one clear line and an exit code; a traceback only with --verbose."""
+    """Errors become one clear line and an exit code; with --verbose, the lines of code that led there."""
 
     @functools.wraps(command)
     def run(*args: Any, **options: Any) -> None:
@@ -44,7 +45,7 @@ def guarded(command: Callable[..., None]) -> Callable[..., None]:
                 warnings.showwarning = _warn  # type: ignore[assignment]
                 warnings.simplefilter("always", UnitWarning)
                 command(*args, **options)
-        except typer.Exit:
+        except (typer.Exit, typer.Abort, typer.BadParameter):
             raise
         except DpfdaError as error:
             err.print(f"Error: {_spelt(str(error))}", style="bold red")
@@ -52,10 +53,9 @@ def guarded(command: Callable[..., None]) -> Callable[..., None]:
         except KeyboardInterrupt:
             err.print("Interrupted. 'dpfda ledger history' tells whether a release was charged.", style="bold red")
             raise typer.Exit(130) from None
-        except (OSError, MemoryError, ArithmeticError, LookupError, ValueError, TypeError, RuntimeError) as error:
+        except Exception as error:  # its text may quote data: only its kind is shown, and with --verbose where it arose
             if logging.getLogger("dpfda").isEnabledFor(logging.INFO):
-                raise
-            # The text of an unforeseen error may quote data: only its kind is shown.
+                err.print("".join(traceback.format_tb(error.__traceback__)).rstrip())
             err.print(
                 f"Error: the run stopped with an unforeseen {type(error).__name__}. "
                 "Run dpfda --verbose ... for details; if a ledger was given, its history tells whether it was charged.",

@@ -19,6 +19,7 @@ from ..labels import Coder, texts
 from ..protocol import Summary
 from ..readers import Source
 from ..summaries import Task
+from ..tables import cells_of
 from .answers import Answer, died, guarded, opened, read, spelt
 
 #: A worker's answer as a table: a row per group, or one with an error or a warning.
@@ -59,7 +60,7 @@ def _opened(task: Task, row: Any) -> dict[str, Summary]:
 
 def _labelled(name: str, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     for batch in batches:
-        labels = pa.array(texts(batch.column(batch.schema.names.index(name)).to_pylist()).tolist(), pa.string())
+        labels = pa.array(texts(cells_of(batch.column(batch.schema.names.index(name)))).tolist(), pa.string())
         yield pa.RecordBatch.from_arrays([*batch.columns, labels], names=[*batch.schema.names, KEY])
 
 

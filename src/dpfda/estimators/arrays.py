@@ -48,7 +48,11 @@ def _quietly(model: Any, X: Any, **options: Any) -> Any:
     kind: type[Exception] = ValueError
     try:
         return validate_data(model, X, dtype=np.float64, **options)
-    except (ValueError, TypeError) as error:  # its text may quote a cell, so it must not become our error's context
+    except (
+        ValueError,
+        TypeError,
+        OverflowError,
+    ) as error:  # its text may quote a cell, so it must not become our error's context
         message = str(error)
         kind = TypeError if isinstance(error, TypeError) else ValueError
     raise kind(_told(message, model.neighbors == "add-remove"))
