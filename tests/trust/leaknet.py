@@ -1,15 +1,16 @@
 """Marked data, and a search for the marks in everything that a run lets out.
 
 Confidential data is marked: a value, a person's label, a label of no public group, a text that nobody asked for, a
-number of records, and what becomes of the value on the way (its integer on the lattice, the exact statistic). Every path
-in `leakpaths` is driven with it while everything is watched: standard output and error, logging from DEBUG on,
+number of records, and what becomes of the value on the way (its integers on the lattice, the exact statistic). Every
+path in `leakpaths` is driven with it while everything is watched: standard output and error, logging from DEBUG on,
 warnings, errors with their printed chains, reprs and pickles of what comes back, files that are left and files that
 are removed or renamed on the way, and what child processes are told. Then all of it is searched, in many spellings.
 
-Places without noise ("quiet") are searched for the first seven digits of a number: there is nothing random in them but the
-time of day and random names, after hashes and addresses are taken out. Places that hold noisy numbers are searched for
-fourteen digits in a row: they show less than a million digits, so that with some forty marked numbers a false alarm
-has a chance of 40 * 10^6 * 10^-14 = 4e-7. Bytes and their base64 are eight bytes long: 10^7 places * 2^-64.
+Places without noise ("quiet") are searched for the first seven digits of a number: there is nothing random in them but
+the time of day and random names, once hashes, addresses, stamps and speeds are taken out. Places that hold noisy
+numbers are searched for fourteen digits in a row: they show less than a million digits, so that with some twenty
+marked numbers a false alarm has a chance of 20 * 10^6 * 10^-14 = 2e-7. Whole numbers are looked for as such, between
+anything but digits and points. Bytes and their base64 are eight bytes long: 10^7 places * 2^-64.
 """
 
 from __future__ import annotations
@@ -37,8 +38,10 @@ QUIET, NOISY = 7, 14
 VALUE = 7.314159265358979
 PERSON, WARD, ASIDE = "Quokka-5081723", "ward-xk-2759081", "lymphoma-9364518"
 COUNT = 73_141_592
-#: Hashes, seals and addresses of objects: not digits of anything.
-HASHES = re.compile(r"\b(?:0x)?(?=[0-9a-f]*[a-f])[0-9a-f]{8,}\b")
+#: Hashes, seals, addresses of objects, seconds since 1970, rows per second: not digits of anything.
+HASHES = re.compile(r"\b(?:0x)?(?=[0-9a-f]*[a-f])[0-9a-f]{8,}\b|\b\d{10}\.\d+|[\d,]+ rows/s")
+#: A picture within a page.
+INLINE = re.compile(r"base64,([A-Za-z0-9+/=]+)")
 
 
 @dataclass(frozen=True)
@@ -49,13 +52,18 @@ class Mark:
     anywhere: tuple[bytes, ...]
     short: tuple[bytes, ...] = ()
     digits: tuple[str, ...] = ()  # of a number, without its point
+    alone: tuple[str, ...] = ()  # a whole number that stands by itself: noisy numbers have a point
 
 
 def _wrapped(raw: bytes) -> list[bytes]:
-    """Bytes as they are, in hexadecimal, and within base64 at any place."""
-    inner = [base64.b64encode(b"\0" * i + raw)[(i + 2) // 3 * 4 or 0 :] for i in range(3)]
-    whole = [text[4 if i else 0 :][: len(raw) * 4 // 3 - 4] for i, text in enumerate(inner)]
-    return [raw, raw.hex().encode(), raw.hex().upper().encode(), *(w for w in whole if len(w) > 5)]
+    """Bytes as they are, in hexadecimal, and within base64 wherever they begin in it."""
+    coded = []
+    for lead in range(3):
+        known = base64.b64encode(b"\0" * lead + raw)[
+            -(-8 * lead // 6) :
+        ]  # without letters that mix with what is before
+        coded.append(known[: (8 * len(raw) - (-8 * lead % 6)) // 6])  # and without those that mix with what follows
+    return [raw, raw.hex().encode(), raw.hex().upper().encode(), *coded]
 
 
 def number(name: str, value: float) -> Mark:
@@ -69,9 +77,7 @@ def whole(name: str, value: int) -> Mark:
     """An integer of seven digits at least."""
     digits = str(abs(value))
     assert len(digits) >= QUIET
-    return Mark(
-        name, (), (digits.encode(), f"{abs(value):x}".encode(), f"{abs(value):,}".encode()), (digits.ljust(14, "~"),)
-    )
+    return Mark(name, (), (f"{abs(value):x}".encode(),), (), (digits,))
 
 
 def text(name: str, value: str) -> Mark:
@@ -93,11 +99,14 @@ class Net:
     caught: list[tuple[str, str, bytes, bool]] = field(default_factory=list)
     path: str = ""
     paths: list[str] = field(default_factory=list)
-    unforeseen: list[str] = field(default_factory=list)
+    astray: list[str] = field(default_factory=list)  # paths that ended otherwise than they should
+    known: set[int] = field(default_factory=set)
 
     def keep(self, place: str, content: str | bytes, noisy: bool = False) -> None:
         raw = content.encode(errors="surrogateescape") if isinstance(content, str) else content
-        if raw:
+        raw = raw.rstrip(b"\0")  # room that was only reserved
+        if raw and (seen := hash((place, raw))) not in self.known:
+            self.known.add(seen)
             self.caught.append((self.path, place, raw, noisy))
 
     def keep_object(self, thing: Any) -> None:
@@ -105,7 +114,11 @@ class Net:
         self.keep("repr", repr(thing))
         self.keep("str", str(thing))
         if hasattr(thing, "_repr_html_"):
-            self.keep("html", thing._repr_html_() or "")
+            html = thing._repr_html_() or ""
+            self.keep("html", INLINE.sub("", html))
+            for picture in INLINE.findall(html):
+                for part in metadata(base64.b64decode(picture)):
+                    self.keep("metadata html", part)
         if hasattr(thing, "statement"):
             self.keep("statement", thing.statement)
         self.keep("pickle", pickle.dumps(thing), noisy=True)
@@ -127,7 +140,9 @@ class Net:
         file = Path(path)
         if not file.is_file() or self.folder not in file.parents:
             return
-        if file.parent.name == "data" or file.suffix == ".summary":  # the data itself, and what is told to be
+        if (
+            file.parent.name == "data" or b'"confidential"' in file.read_bytes()[:2000]
+        ):  # data, or told to be as good as
             return
         content = file.read_bytes()
         noisy = file.suffix not in (".txt", ".plan")
@@ -215,12 +230,12 @@ def watched(net: Net, noisy: bool) -> Iterator[None]:
         logging.getLogger("dpfda").setLevel(before[2])
         net.keep("stdout", out.getvalue(), noisy)
         net.keep("stderr", err.getvalue())
-        net.keep("log", log.getvalue())
+        net.keep("log", log.getvalue(), net.path.startswith("workers"))  # a cluster logs what its clocks say
         net.keep("environment", "\n".join(f"{k}={v}" for k, v in os.environ.items() if "PYTEST" not in k))
         for file in [p for p in net.folder.rglob("*") if p.is_file()]:
             net.keep_file(file)
             net.keep("file name", file.name)
-            if file.parent.name != "data":
+            if file.parent.name not in ("data", "kept"):
                 file.unlink()
 
 
@@ -229,14 +244,15 @@ def drive(net: Net, name: str, path: Callable[[], Any], noisy: bool = False) -> 
     net.path = name
     net.paths.append(name)
     results: Any = None
+    failed = False
     with watched(net, noisy):
         try:
             results = path()
         except (Exception, KeyboardInterrupt, SystemExit) as error:
             net.keep_error(error)
-            foreign = (type(error).__module__ or "").split(".")[0] not in ("dpfda", "builtins")
-            if foreign:
-                net.unforeseen.append(f"{name}: {type(error).__name__}")
+            failed = not (isinstance(error, SystemExit) and error.code == 0)
+    if failed != name.endswith("!"):
+        net.astray.append(name)
     for thing in results if isinstance(results, list) else [results]:
         if thing is not None:
             net.keep_object(thing)
@@ -248,12 +264,15 @@ def drive(net: Net, name: str, path: Callable[[], Any], noisy: bool = False) -> 
 def found(net: Net, marks: tuple[Mark, ...]) -> list[str]:
     """Where marks were found: path, place and mark."""
     hits = []
+    alone = {mark: re.compile("|".join(rf"(?<![\d.]){k}(?![\d.])" for k in mark.alone)) for mark in marks if mark.alone}
     for path, place, raw, noisy in net.caught:
-        plain = re.sub(r"[.,_]", "", HASHES.sub(" ", raw.decode("latin-1")))
+        plain = raw.decode("latin-1")
+        joined = re.sub(r"(?<=\d)[.,_](?=\d)", "", HASHES.sub(" ", plain))
         for mark in marks:
             near = mark.anywhere if noisy else (*mark.anywhere, *mark.short)
             told = any(spelling in raw for spelling in near)
-            told |= any(digits[: NOISY if noisy else QUIET] in plain for digits in mark.digits)
+            told |= any(digits[: NOISY if noisy else QUIET] in joined for digits in mark.digits)
+            told |= mark in alone and bool(alone[mark].search(plain) or (not noisy and alone[mark].search(joined)))
             if told:
                 hits.append(f"{path} / {place}: {mark.name}")
     return hits

@@ -13,6 +13,7 @@ from typing import Any
 import dask
 import dask.array
 import dask.dataframe
+import distributed
 import matplotlib as mpl
 import numpy as np
 import opendp.prelude as odp
@@ -33,7 +34,7 @@ mpl.use("Agg")
 Path_ = Callable[[], Any]
 GRID = dp.Grid.uniform(0, 1, 8)
 FACTS: dict[str, Any] = {"epsilon": 1.0, "bound": dp.L2Ball(30.0), "grid": GRID, "method": dp.QR()}
-NAMES = [f"h{i}" for i in range(8)]
+NAMES = [f"v{i}" for i in range(8)]
 ROWS = 30
 BOX: dict[str, Any] = {"epsilon": 1.0, "domain": [(0, 10)]}
 
@@ -102,13 +103,19 @@ def command(*words: object) -> None:
 
 
 def means() -> Iterator[tuple[str, Path_]]:
-    frame, both = people(), {"columns": "h*"}
+    frame, both = people(), {"columns": "v*"}
     tables: dict[str, Any] = {
-        "array": curves(), "list": curves().tolist(), "pandas": frame, "polars": pl.from_pandas(frame),
-        "lazy": pl.from_pandas(frame).lazy(), "arrow": pa.Table.from_pandas(frame), "skfda": skfda.FDataGrid(curves(), GRID.points),
+        "array": curves(),
+        "list": curves().tolist(),
+        "pandas": frame,
+        "polars": pl.from_pandas(frame),
+        "lazy": pl.from_pandas(frame).lazy(),
+        "arrow": pa.Table.from_pandas(frame),
+        "skfda": skfda.FDataGrid(curves(), GRID.points),
         "xarray": xr.DataArray(curves(), dims=("c", "t"), coords={"t": GRID.points}),
-        "dask array": dask.array.from_array(curves(), chunks=(10, 4)), "dask frame": dask.dataframe.from_pandas(frame, npartitions=3),
-    }  # fmt: skip
+        "dask array": dask.array.from_array(curves(), chunks=(10, 4)),
+        "dask frame": dask.dataframe.from_pandas(frame, npartitions=3),
+    }
     for name, data in tables.items():
         options = both if name in ("pandas", "polars", "lazy", "arrow", "dask frame") else {}
         more = {"n": ROWS} if "dask" in name else {}
@@ -117,7 +124,7 @@ def means() -> Iterator[tuple[str, Path_]]:
     yield "mean by ward", lambda: dp.mean(frame, by="ward", **both, **FACTS)
     yield "mean of households", lambda: dp.mean(frame, unit="household", **both, **FACTS)
     yield (
-        "mean with a stranger",
+        "mean with a stranger!",
         lambda: dp.mean(curves(), by=[WARD, *["a"] * 14, *["b"] * 15], groups=["a", "b"], **FACTS),
     )
     free = {"neighbors": "add-remove", "invalid": "center", "n": 100}
@@ -132,27 +139,28 @@ def means() -> Iterator[tuple[str, Path_]]:
     yield "mean of long", lambda: dp.mean(long_table(), layout="long", align="linear", **FACTS)
     yield "plan and summary", _plan_and_summary
     yield "a private number of records", _private_count
-    yield "interrupted", lambda: dp.mean(_interrupted(), n=ROWS, **FACTS)
+    yield "interrupted!", lambda: dp.mean(_interrupted(), n=ROWS, **FACTS)
     measurement = dp.MeanPlan(n=ROWS, **FACTS).to_opendp
     yield "opendp", lambda: measurement()(curves())
-    yield "opendp, spoilt", lambda: measurement()(spoilt(ASIDE))
+    yield "opendp, spoilt!", lambda: measurement()(spoilt(ASIDE))
     yield "reprs of irregular", lambda: repr(irregular)
 
 
 def _plan_and_summary() -> list[Any]:
     plan = dp.MeanPlan(n=ROWS, **FACTS)
-    summary = plan.summarize(people(), columns="h*")
+    summary = plan.summarize(people(), columns="v*")
     settled = plan.stage.settle(summary)
     assert settled
     ball = dp.MeanPlan(n=ROWS, **{**FACTS, "method": dp.KNorm(4)})
     print(repr(summary), str(summary), repr(ball.stage.settle(ball.summarize(curves()))))
-    plan.release(dp.MeanPlan(n=ROWS, **{**FACTS, "grid": 8}).summarize(curves()))
     return [plan]
 
 
 def _private_count() -> list[Any]:
     plan = dp.MeanPlan(n=10**8, neighbors="add-remove", **FACTS)
-    density = dp.density(counts=[COUNT - 10, 10], edges=[0, 1, 2], epsilon=1.0, neighbors="add-remove", n=10**8)
+    density = dp.density(
+        counts=[COUNT - 10, 10], edges=[0, 1, 2], domain=[(0, 2)], epsilon=1.0, neighbors="add-remove", n=10**8
+    )
     return [plan.release(many(plan)), density]
 
 
@@ -170,7 +178,7 @@ def others() -> Iterator[tuple[str, Path_]]:
     yield "covariance", lambda: dp.covariance(data, epsilon=1.0, bound=dp.L2Ball(30.0), grid=GRID, method=dp.QR())
     yield "density", lambda: dp.density(points, cells=32, **BOX)
     yield "density by ward", lambda: dp.density(points, by=["n"] * 15 + ["s"] * 15, cells=32, **BOX)
-    yield "density outside", lambda: dp.density(points, epsilon=1.0, domain=[(0, 1)], cells=32)
+    yield "density outside!", lambda: dp.density(points, epsilon=1.0, domain=[(0, 1)], cells=32)
     yield "radius", lambda: dp.suggest_radius(data, epsilon=1.0, grid=GRID)
     regression = dp.FunctionOnScalarRegression(1.0, dp.L2Ball(30.0), 10.0, grid=GRID, passes=1)
     yield "regression", lambda: regression.fit(points, data)
@@ -179,7 +187,7 @@ def others() -> Iterator[tuple[str, Path_]]:
     yield "classifier", lambda: dp.KernelClassifier(components=4, **BOX).fit(points, labels)
     stranger = [WARD, *labels[1:]]
     yield (
-        "classifier, a stranger",
+        "classifier, a stranger!",
         lambda: dp.KernelClassifier(components=4, classes=["a", "b"], **BOX).fit(points, stranger),
     )
     free = {"neighbors": "add-remove", "n": 40}
@@ -190,34 +198,34 @@ def others() -> Iterator[tuple[str, Path_]]:
     for cell in (ASIDE, np.nan, np.inf, [VALUE], 10**400):
         what = f"cell of {type(cell).__name__} {'' if isinstance(cell, str | list) else str(cell)[:4]}"
         bad = spoilt(cell)
-        yield f"mean, {what}", lambda b=bad: dp.mean(b, **FACTS)
-        yield f"mean, lists, {what}", lambda b=bad: dp.mean(b.tolist(), **FACTS)
+        yield f"mean, {what}!", lambda b=bad: dp.mean(b, **FACTS)
+        yield f"mean, lists, {what}!", lambda b=bad: dp.mean(b.tolist(), **FACTS)
         yield f"mean, centred, {what}", lambda b=bad: dp.mean(b, invalid="center", **FACTS)
-        yield f"mean, frame, {what}", lambda b=bad: dp.mean(pd.DataFrame(b, columns=NAMES), **FACTS)
-        yield f"density, {what}", lambda b=bad: dp.density(b[:, 2:3], cells=32, **BOX)
-        yield f"regression, {what}", lambda b=bad: regression.fit(points, b)
+        yield f"mean, frame, {what}!", lambda b=bad: dp.mean(pd.DataFrame(b, columns=NAMES), **FACTS)
+        yield f"density, {what}!", lambda b=bad: dp.density(b[:, 2:3], cells=32, **BOX)
+        yield f"regression, {what}!", lambda b=bad: regression.fit(points, b)
         yield (
-            f"regressor, {what}",
+            f"regressor, {what}!",
             lambda b=bad: dp.KernelRegressor(bound=(0, 9), components=4, **BOX).fit(b[:, 2:3], labels),
         )
-        yield f"classifier, {what}", lambda b=bad: dp.KernelClassifier(components=4, **BOX).fit(b[:, 2:3], labels)
-        yield f"classes, {what}", lambda b=bad: dp.KernelClassifier(components=4, **BOX).fit(points, b[:, 2])
-        yield f"dask, {what}", lambda b=bad: dp.mean(dask.array.from_array(b, chunks=(10, 8)), n=ROWS, **FACTS)
-    yield "wrong shape", lambda: dp.mean(data.reshape(3, 10, 8), **FACTS)
-    yield "wrong width", lambda: dp.mean(data[:, :5], **FACTS)
-    yield "data for a parameter", lambda: dp.mean(data, **{**FACTS, "bound": data})
+        yield f"classifier, {what}!", lambda b=bad: dp.KernelClassifier(components=4, **BOX).fit(b[:, 2:3], labels)
+        yield f"classes, {what}!", lambda b=bad: dp.KernelClassifier(components=4, **BOX).fit(points, b[:, 2])
+        yield f"dask, {what}!", lambda b=bad: dp.mean(dask.array.from_array(b, chunks=(10, 8)), n=ROWS, **FACTS)
+    yield "wrong shape!", lambda: dp.mean(data.reshape(3, 10, 8), **FACTS)
+    yield "wrong width!", lambda: dp.mean(data[:, :5], **FACTS)
+    yield "data for a parameter!", lambda: dp.mean(data, **{**FACTS, "bound": data})
     yield (
-        "xarray, texts along",
+        "xarray, texts along!",
         lambda: dp.mean(xr.DataArray(data, dims=("c", "t"), coords={"t": [ASIDE] * 8}), **FACTS),
     )
     text = people().astype(str)
-    text.loc[7, "h2"] = ASIDE
-    yield "polars casts", lambda: dp.mean(pl.from_pandas(text[NAMES]).lazy().cast(pl.Float64), **FACTS)
+    text.loc[7, "v2"] = ASIDE
+    yield "polars casts!", lambda: dp.mean(pl.from_pandas(text[NAMES]).lazy().cast(pl.Float64), **FACTS)
     yield (
-        "dask casts",
+        "dask casts!",
         lambda: dp.mean(dask.dataframe.from_pandas(text[NAMES], npartitions=2).astype(float), n=ROWS, **FACTS),
     )
-    yield "spark labels", lambda: [str(list(_labelled("id", _dates()))[0].num_rows)]
+    yield "spark labels", lambda: [str(next(iter(_labelled("id", _dates()))).num_rows)]
 
 
 def _dates() -> Iterator[pa.RecordBatch]:
@@ -239,7 +247,7 @@ def prepared(folder: Path) -> Path:
     frame.to_parquet(data / "people.parquet")
     long_table().to_csv(data / "long.csv", index=False)
     spoil = frame[NAMES].astype(str)
-    spoil.loc[7, "h2"] = ASIDE
+    spoil.loc[7, "v2"] = ASIDE
     spoil.to_csv(data / "text.csv", index=False)
     spoil.to_parquet(data / "text.parquet")
     (data / "ragged.csv").write_text((data / "curves.csv").read_text() + f"1,2,{VALUE}\n")
@@ -264,7 +272,7 @@ def commands(folder: Path, data: Path) -> Iterator[tuple[str, Path_]]:
         folder / "s.txt",
     )
     at = {name: data / name for name in os.listdir(data)}
-    mean = ("mean", at["people.csv"], "--columns", "h*", *facts)
+    mean = ("mean", at["people.csv"], "--columns", "v*", *facts)
     yield "$ mean", lambda: command(*mean, *outs)
     yield "$ mean --json", lambda: command(*mean, "--json")
     yield "$ --verbose mean", lambda: command("--verbose", *mean, "--out", folder / "r.json")
@@ -273,54 +281,52 @@ def commands(folder: Path, data: Path) -> Iterator[tuple[str, Path_]]:
     yield (
         "$ mean, private n",
         lambda: command(
-            *mean, "--neighbors", "add-remove", "--n", 50, "--invalid", "center", "--header", "--out", folder / "r.json"
+            *mean,
+            "--neighbors",
+            "add-remove",
+            "--n",
+            50,
+            "--invalid",
+            "center",
+            "--header",
+            "--grid",
+            "0:1:8",
+            "--out",
+            folder / "r.json",
         ),
     )
     long = ("--layout", "long:id=id,time=time,value=value", "--align", "linear", "--grid", "0:1:8")
     yield "$ mean, long", lambda: command("mean", at["long.csv"], *facts, *long, "--out", folder / "r.json")
-    for name in (
-        "curves.tsv",
-        "people.parquet",
-        "text.csv",
-        "text.parquet",
-        "ragged.csv",
-        "cut.parquet",
-        "damaged.summary",
-    ):
-        for verbose in ((), ("--verbose",)):
-            yield (
-                f"$ {' '.join(verbose)} mean {name}",
-                lambda n=name, v=verbose: command(
-                    *v,
-                    "mean",
-                    at[n],
-                    *facts,
-                    *(("--columns", "h*") if n == "people.parquet" else ()),
-                    "--out",
-                    folder / "r.json",
-                ),
-            )
-    yield "$ mean nameless", lambda: command("mean", at["nameless.csv"], "--header", *facts, "--json")
+    sound, broken = ("curves.tsv", "people.parquet"), ("text.csv", "text.parquet", "ragged.csv", "cut.parquet")
+    for name in (*sound, *broken):
+        picked = ("--columns", "v*") if name == "people.parquet" else ()
+        read = ("mean", at[name], *facts, *picked, "--out", folder / "r.json")
+        yield f"$ mean {name}{'' if name in sound else '!'}", lambda r=read: command(*r)
+        if name in broken:
+            yield f"$ --verbose mean {name}!", lambda r=read: command("--verbose", *r)
+    yield "$ mean nameless!", lambda: command("mean", at["nameless.csv"], "--header", *facts, "--json")
     yield "$ mean dask", lambda: command(*mean, "--engine", "dask", "--n", ROWS, "--json")
     yield "$ covariance", lambda: command("covariance", at["curves.csv"], *facts, *outs)
     yield "$ radius", lambda: command("radius", at["curves.csv"], "--epsilon", "1", "--json")
     box = ("--epsilon", "1", "--domain", "0:10")
     yield "$ density", lambda: command("density", at["list.csv"], "--no-header", *box, "--cells", 32, *outs)
     yield (
-        "$ density, outside",
+        "$ density, outside!",
         lambda: command("density", at["list.csv"], "--no-header", "--epsilon", 1, "--domain", "0:1", "--json"),
     )
-    model = folder / "data" / "model.json"  # kept for the next
-    fit = ("fit", at["people.csv"], "--target", "ward", "--inputs", "h0", "--components", 4, *box)
+    kept = folder / "kept"
+    kept.mkdir()
+    model = kept / "model.json"
+    fit = ("fit", at["people.csv"], "--target", "ward", "--inputs", "v0", "--components", 4, *box)
     yield "$ fit", lambda: command(*fit, "--out", folder / "r.json", "--json")
     yield "$ fit, kept", lambda: command(*fit, "--out", model)
-    yield "$ predict", lambda: command("predict", model, at["people.csv"], "--inputs", "h0", "--out", folder / "p.csv")
-    yield "$ predict, a text", lambda: command("predict", model, at["people.csv"], "--inputs", "note", "--json")
+    yield "$ predict", lambda: command("predict", model, at["people.csv"], "--inputs", "v0", "--out", folder / "p.csv")
+    yield "$ predict, a text!", lambda: command("predict", model, at["people.csv"], "--inputs", "note", "--json")
     regress = (
         "regress",
         at["curves.csv"],
         "--covariates",
-        "h0",
+        "v0",
         "--epsilon",
         1,
         "--radius",
@@ -331,27 +337,26 @@ def commands(folder: Path, data: Path) -> Iterator[tuple[str, Path_]]:
         1,
     )
     yield "$ regress", lambda: command(*regress, *outs)
-    plan, part = data / "qr.plan", data / "part.summary"
+    plan, part = kept / "qr.plan", kept / "part.summary"
     yield "$ plan", lambda: command("plan", "--n", ROWS, "--grid", "0:1:8", *facts, "--out", plan)
-    yield "$ summarize", lambda: command("summarize", at["people.csv"], "--columns", "h*", "--plan", plan, "-o", part)
+    yield "$ summarize", lambda: command("summarize", at["people.csv"], "--columns", "v*", "--plan", plan, "-o", part)
     yield (
         "$ summarize again",
-        lambda: command("summarize", at["people.csv"], "--columns", "h*", "--plan", plan, "-o", part, "--json"),
+        lambda: command("summarize", at["people.csv"], "--columns", "v*", "--plan", plan, "-o", part, "--json"),
     )
-    yield "$ summarize a part", lambda: command("summarize", at["text.csv"], "--plan", plan, "-o", part)
+    yield "$ summarize a part!", lambda: command("summarize", at["text.csv"], "--plan", plan, "-o", part)
     yield "$ show a summary", lambda: command("show", part)
-    yield "$ show a damaged one", lambda: command("show", at["damaged.summary"])
+    yield "$ show a damaged one!", lambda: command("show", at["damaged.summary"])
     yield "$ release", lambda: command("release", plan, part, *outs)
-    yield "$ release a damaged one", lambda: command("release", plan, at["damaged.summary"], "--json")
-    yield "$ show data", lambda: command("show", at["people.csv"])
-    book = folder / "data" / "study.ledger"
+    yield "$ release a damaged one!", lambda: command("release", plan, at["damaged.summary"], "--json")
+    yield "$ show data!", lambda: command("show", at["people.csv"])
+    book = kept / "study.ledger"
     yield "$ ledger create", lambda: command("ledger", "create", book, "--epsilon", 1, "--study", "s")
     yield "$ mean, charged", lambda: command(*mean, "--ledger", book, "--out", folder / "r.json")
-    yield "$ mean, refused", lambda: command(*mean, "--ledger", book, "--out", folder / "r.json")
+    yield "$ mean, refused!", lambda: command(*mean, "--ledger", book, "--out", folder / "r.json")
     yield "$ ledger history", lambda: command("ledger", "history", book)
     yield "pictures", lambda: _pictures(folder)
-    yield "a stream that balks", lambda: dp.mean(_streamed(at["text.csv"]), n=ROWS, **FACTS)
-    yield "a child of its own", lambda: _child(mean)
+    yield "a stream that balks!", lambda: dp.mean(_streamed(at["text.csv"]), n=ROWS, **FACTS)
 
 
 def _pictures(folder: Path) -> None:
@@ -366,6 +371,22 @@ def _streamed(path: Path) -> Any:
     return pyarrow.csv.open_csv(
         path, pyarrow.csv.ReadOptions(block_size=700), convert_options=pyarrow.csv.ConvertOptions(column_types=kinds)
     )
+
+
+def elsewhere(data: Path) -> Iterator[tuple[str, Path_]]:
+    """Other processes and a cluster of workers: slower than all the rest."""
+    mean = ("mean", data / "people.csv", "--columns", "v*", "--epsilon", "1", "--radius", "30", "--method", "qr")
+    yield "a child of its own", lambda: _child(mean)
+    yield "workers", lambda: _workers(people())
+    spoil = people()[NAMES].astype(object)
+    spoil.loc[7, "v2"] = ASIDE
+    yield "workers, a text!", lambda: _workers(spoil)
+
+
+def _workers(frame: pd.DataFrame) -> Any:
+    """A cluster in this process, with its logs."""
+    with distributed.Client(processes=False, n_workers=1, threads_per_worker=1, dashboard_address=None):
+        return dp.mean(dask.dataframe.from_pandas(frame, npartitions=2), columns="v*", n=ROWS, **FACTS)
 
 
 def _child(mean: tuple[Any, ...]) -> None:
