@@ -63,7 +63,7 @@ class Placed(Fraction):
 
     @classmethod
     def of(cls, value: Fraction, unit: Fraction) -> Placed:
-        if isinstance(value, Placed):
+        if isinstance(value, Placed) and value.unit == unit:
             return value
         placed = cls(value)
         placed.unit, placed.first = unit, _floor(value / unit, PLACES)
