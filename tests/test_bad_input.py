@@ -183,7 +183,7 @@ def test_ledgers(tmp_path, curves, ledger):
 
 
 def test_a_locked_ledger(tmp_path, curves, ledger, monkeypatch):
-    monkeypatch.setattr("dpfda.ledger.WAIT_SECONDS", 0.05)
+    monkeypatch.setattr("dpfda.ledger.store.WAIT_SECONDS", 0.05)
     other = sqlite3.connect(ledger.path, isolation_level=None)
     other.execute("BEGIN EXCLUSIVE")
     with pytest.raises(dp.LedgerError, match="locked by another process"):

@@ -57,8 +57,13 @@ def test_entries_cannot_be_changed_and_edits_are_noticed(ledger):
     with sqlite3.connect(ledger.path) as db, pytest.raises(sqlite3.IntegrityError, match="append-only"):
         db.execute("DELETE FROM entry")
     with sqlite3.connect(ledger.path) as db:
+        (guard,) = db.execute("SELECT sql FROM sqlite_master WHERE name = 'entry_fixed'").fetchone()
         db.execute("DROP TRIGGER entry_fixed")
         db.execute("UPDATE entry SET epsilon = '1/1000'")
+    with pytest.raises(dp.LedgerError, match="not an intact"):
+        _ = ledger.remaining
+    with sqlite3.connect(ledger.path) as db:
+        db.execute(guard)
     with pytest.raises(dp.LedgerError, match=r"Entry 1 .* was altered"):
         _ = ledger.remaining
 

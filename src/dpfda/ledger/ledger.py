@@ -1,0 +1,229 @@
+"""The ledger in the hands of its users: make, charge, read, back up, adopt, verify.
+
+There is no refund and no way to take an entry back: a release that fails after its charge has cost it.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from collections.abc import Iterable
+from contextlib import closing
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+from ..codec import exact_fraction
+from ..errors import LedgerError, ParameterError, shown
+from ..protocol import as_epsilon
+from . import home, store
+from .entries import FORMAT, Book, Entry, now, seal
+
+#: The longest name of a plan or a query in an entry.
+LONGEST_TEXT = 2000
+
+
+@dataclass(frozen=True)
+class Ledger:
+    """A study's ledger. Make one with :meth:`create`; opening checks it.
+
+    >>> import tempfile, os
+    >>> path = os.path.join(tempfile.mkdtemp(), "study.ledger")
+    >>> ledger = Ledger.create(path, epsilon=1, study="sleep")
+    >>> for _ in range(10):
+    ...     _ = ledger.charge("0.1", plan="p", query="mean")
+    >>> ledger.remaining
+    Fraction(0, 1)
+    """
+
+    path: Path
+    study: str | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "path", Path(self.path).absolute())  # another working directory is another place
+        self._read()
+
+    @classmethod
+    def create(cls, path: str | os.PathLike[str], *, epsilon: Any, study: str, delta: Any = 0) -> Ledger:
+        """A new ledger file with a total budget; never overwrites one."""
+        budget, small = as_epsilon(epsilon), _as_delta(delta)
+        if not isinstance(study, str) or not study.strip() or not study.isprintable() or len(study) > LONGEST_TEXT:
+            raise ParameterError(
+                "a ledger belongs to a study with a printable name", shown(study), "Pass study='load-2026'."
+            )
+        target = Path(path).absolute()
+        row = (FORMAT, study, str(budget), str(small), now())
+        with store.making(target) as db:
+            book = Book(study, budget, small, seal("", row))
+            home.testify(target, home.mark(book))
+            db.executescript("BEGIN IMMEDIATE;" + store.SCHEMA)
+            db.execute("INSERT INTO study VALUES (?, ?, ?, ?, ?, ?)", (*row, book.seal))
+            _settle(db, book, home.here(target, book))
+            db.execute("COMMIT")
+        return cls(target, study)
+
+    def charge(self, epsilon: Any, *, plan: str, query: str, delta: Any = 0) -> Entry:
+        """Write a charge down, or refuse it; when this returns, the charge is on disk and stays."""
+        cost, small = as_epsilon(epsilon), _as_delta(delta)
+        for text in (plan, query):
+            if not isinstance(text, str) or not text.isprintable() or len(text) > LONGEST_TEXT:
+                raise ParameterError(
+                    f"the plan and the query of a charge are printable texts of at most {LONGEST_TEXT:,} characters",
+                    shown(text), "Pass query='mean'.",
+                )  # fmt: skip
+        with store.writing(self.path) as db:
+            seen = home.testimony(self.path)
+            book = store.load(db, self.path.name, self.study)
+            home.refuse_elsewhere(self.path, book, seen)
+            charged = book.charged(cost, small, plan, query)
+            if not book.homes:
+                home.testify(self.path, home.mark(book))
+                _settle(db, book, home.here(self.path, book))
+            _insert(db, charged.entries[-1])
+        return self._standing(charged)
+
+    def check(self, epsilon: Any, delta: Any = 0) -> None:
+        """Refuse now what :meth:`charge` would refuse later; charges nothing."""
+        book = self._read_at_home()
+        book.refuse_excess(as_epsilon(epsilon), _as_delta(delta))
+
+    def history(self) -> tuple[Entry, ...]:
+        """Every charge in the order of its number; times state what the clock said."""
+        return self._read().entries
+
+    def verify(self, releases: Iterable[Any] = ()) -> tuple[Entry, ...]:
+        """The charges of these releases, if this is the ledger in use and holds them all.
+
+        A ledger that was rolled back or forked lacks a charge that a saved release names with its seal.
+        """
+        book = self._read_at_home()
+        found = []
+        for release in releases:
+            entry = self._entry_of(book, release)
+            if entry is None:
+                raise LedgerError(
+                    f"{self.path.name!r} does not hold the charge of a {release.query} released {release.created} "
+                    f"(entry {release.entry}, seal {release.seal[:16]}): an older copy took its place, or there are "
+                    f"two. Write it in: dpfda ledger adopt {self.path.name} --release FILE."
+                )
+            found.append(entry)
+        return tuple(found)
+
+    def backup(self, path: str | os.PathLike[str]) -> Path:
+        """One state of the ledger in a new file, while others go on charging; it refuses charges until adopted."""
+        target = Path(path).absolute()
+        memory, book = store.copied(self.path, self.path.name, self.study)
+        with closing(memory), store.making(target) as db:
+            _settle(memory, book, book.settled(home.BACKUP, "no"))
+            memory.backup(db)
+        return target
+
+    def adopt(self, *, releases: Iterable[Any] = (), spent: Any = None) -> tuple[Entry, ...]:
+        """Make a copied or restored file the one in use, after writing in what was released since it was copied.
+
+        `releases` are the saved releases that it may lack, `spent` is an amount (0: nothing was released). The
+        act is recorded. Whoever adopts a copy says that no other is in use: the promise of the budget rests on it.
+        """
+        given = list(releases)
+        if spent is None and not given:
+            raise ParameterError(
+                "what was released since the file was copied must be said", "nothing",
+                "Pass spent=0 if nothing was, spent='1/2', or releases=[dp.load('mean.json')].",
+            )  # fmt: skip
+        amount = Fraction(0) if spent is None or exact_fraction(spent) == 0 else as_epsilon(spent)
+        with store.writing(self.path) as db:
+            book = old = store.load(db, self.path.name, self.study)
+            for release in given:
+                if self._entry_of(book, release) is None:
+                    cost, small = as_epsilon(release.plan.epsilon), _as_delta(release.plan.delta)
+                    book = book.charged(cost, small, release.plan.digest, _restored(release))
+            if amount:
+                book = book.charged(amount, Fraction(0), "unknown", "released before this file was adopted")
+            for entry in book.entries[len(old.entries) :]:
+                _insert(db, entry)
+            _settle(db, book, home.here(self.path, book))
+        home.testify(self.path, home.mark(book))
+        return book.entries[len(old.entries) :]
+
+    @property
+    def name(self) -> str:
+        """The study this ledger belongs to."""
+        return self._read().study
+
+    @property
+    def budget(self) -> Fraction:
+        return self._read().epsilon
+
+    @property
+    def spent(self) -> Fraction:
+        return self._read().spent
+
+    @property
+    def remaining(self) -> Fraction:
+        book = self._read()
+        return book.epsilon - book.spent
+
+    @property
+    def delta_budget(self) -> Fraction:
+        """The budget for delta; zero where only pure releases are allowed."""
+        return self._read().delta
+
+    @property
+    def delta_spent(self) -> Fraction:
+        return self._read().spent_delta
+
+    def _read(self) -> Book:
+        with store.reading(self.path) as db:
+            return store.load(db, self.path.name, self.study)
+
+    def _read_at_home(self) -> Book:
+        seen = home.testimony(self.path)
+        book = self._read()
+        home.refuse_elsewhere(self.path, book, seen)
+        return book
+
+    def _standing(self, book: Book) -> Entry:
+        """The last charge of the book, once the file at our path is seen to hold it."""
+        entry = book.entries[-1]
+        with store.reading(self.path) as db:
+            found = db.execute("SELECT seal FROM entry WHERE number = ?", (entry.number,)).fetchall()
+        if found != [(entry.seal,)]:
+            raise LedgerError(
+                f"The ledger {self.path.name!r} was replaced while it was charged, so nothing is released. "
+                f"See what stands now: dpfda ledger history {self.path.name}."
+            )
+        home.testify(self.path, home.mark(book))
+        return entry
+
+    def _entry_of(self, book: Book, release: Any) -> Entry | None:
+        """The charge of a release of this study: its own, or the one that an adoption wrote in."""
+        if release.study != book.study:
+            other = "no ledger" if release.study is None else f"the ledger of study {release.study!r}"
+            raise LedgerError(f"A {release.query} released {release.created} was charged to {other}. Leave it out.")
+        if book.seal_of(release.entry) == release.seal and release.entry > 0:
+            return book.entries[release.entry - 1]
+        restored = _restored(release)
+        return next((e for e in book.entries if (e.plan, e.query) == (release.plan.digest, restored)), None)
+
+
+def _restored(release: Any) -> str:
+    return f"{release.query} (restored: entry {release.entry}, seal {release.seal})"
+
+
+def _insert(db: sqlite3.Connection, entry: Entry) -> None:
+    db.execute("INSERT INTO entry VALUES (?, ?, ?, ?, ?, ?, ?)", entry.row)
+
+
+def _settle(db: sqlite3.Connection, book: Book, where: Any) -> None:
+    if not book.homes:
+        for statement in store.HOME:
+            db.execute(statement)
+    db.execute("INSERT INTO home VALUES (?, ?, ?, ?, ?, ?)", where.row)
+
+
+def _as_delta(value: Any) -> Fraction:
+    delta = exact_fraction(value)
+    if delta is None or not 0 <= delta < 1:
+        raise ParameterError("delta must be at least 0 and below 1", shown(value), "Pass delta=0 for pure privacy.")
+    return delta

@@ -1,0 +1,181 @@
+"""The file of a ledger: SQLite, opened with suspicion.
+
+The file may have been made by anybody, so nothing is read from it before its schema is exactly ours: no
+view stands for a table and no trigger undoes a charge. Every commit is synced to the disk, folder included.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import stat
+from collections.abc import Iterator
+from contextlib import closing, contextmanager, suppress
+from functools import cache
+from pathlib import Path
+
+from ..errors import LedgerError
+from .entries import Book, broken, verified
+
+WAIT_SECONDS = 30.0
+#: No cell of a ledger is longer, in bytes.
+LONGEST_CELL = 100_000
+SCHEMA = """
+CREATE TABLE study (format TEXT NOT NULL, name TEXT NOT NULL, epsilon TEXT NOT NULL, delta TEXT NOT NULL,
+                    created TEXT NOT NULL, seal TEXT NOT NULL);
+CREATE TABLE entry (number INTEGER PRIMARY KEY, time TEXT NOT NULL, plan TEXT NOT NULL, query TEXT NOT NULL,
+                    epsilon TEXT NOT NULL, delta TEXT NOT NULL, seal TEXT NOT NULL);
+CREATE TRIGGER study_fixed BEFORE UPDATE ON study BEGIN SELECT RAISE(ABORT, 'append-only'); END;
+CREATE TRIGGER study_kept BEFORE DELETE ON study BEGIN SELECT RAISE(ABORT, 'append-only'); END;
+CREATE TRIGGER entry_fixed BEFORE UPDATE ON entry BEGIN SELECT RAISE(ABORT, 'append-only'); END;
+CREATE TRIGGER entry_kept BEFORE DELETE ON entry BEGIN SELECT RAISE(ABORT, 'append-only'); END;
+"""
+#: A younger table: ledgers without it get it with their next charge.
+HOME = (
+    "CREATE TABLE home (number INTEGER PRIMARY KEY, time TEXT NOT NULL, place TEXT NOT NULL, witness TEXT NOT NULL,"
+    " head TEXT NOT NULL, seal TEXT NOT NULL)",
+    "CREATE TRIGGER home_fixed BEFORE UPDATE ON home BEGIN SELECT RAISE(ABORT, 'append-only'); END",
+    "CREATE TRIGGER home_kept BEFORE DELETE ON home BEGIN SELECT RAISE(ABORT, 'append-only'); END",
+)
+#: Errors that are about the disk and its permissions, not about the content.
+OUTSIDE = {
+    sqlite3.SQLITE_PERM, sqlite3.SQLITE_NOMEM, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_FULL,
+    sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PROTOCOL, sqlite3.SQLITE_NOLFS,
+}  # fmt: skip
+
+
+@contextmanager
+def reading(path: Path) -> Iterator[sqlite3.Connection]:
+    """One state of the file, whatever others write meanwhile."""
+    with _connection(path) as db:
+        db.execute("PRAGMA query_only = ON")
+        db.execute("BEGIN")
+        yield db
+
+
+@contextmanager
+def writing(path: Path) -> Iterator[sqlite3.Connection]:
+    """The only writer; what was written is on disk when this ends well, and undone otherwise."""
+    with _connection(path) as db:
+        db.execute("BEGIN IMMEDIATE")
+        yield db
+        db.execute("COMMIT")
+
+
+@contextmanager
+def making(path: Path) -> Iterator[sqlite3.Connection]:
+    """A new file that nobody else may read or write; if its making fails there is none."""
+    try:
+        os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+    except FileExistsError:
+        raise LedgerError(
+            f"{path.name!r} exists already; a ledger is never overwritten. Choose another name."
+        ) from None
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or "no such name is possible"
+        raise LedgerError(f"The ledger {path.name!r} cannot be created: {reason}.") from None
+    try:
+        with _connection(path) as db:
+            yield db
+    except BaseException:
+        with suppress(OSError):
+            path.unlink()
+        raise
+
+
+def load(db: sqlite3.Connection, name: str, study: str | None) -> Book:
+    """Read and verify the whole file: schema, format, study, and the chains of seals."""
+    kept = _check_schema(db, name)
+    book = verified(
+        name,
+        db.execute("SELECT format, name, epsilon, delta, created, seal FROM study LIMIT 2").fetchall(),
+        db.execute("SELECT number, time, plan, query, epsilon, delta, seal FROM entry ORDER BY number"),
+        db.execute("SELECT number, time, place, witness, head, seal FROM home ORDER BY number") if kept else (),
+    )
+    if study is not None and book.study != study:
+        raise LedgerError(f"{name!r} is the ledger of study {book.study!r}, not of {study!r}. Pass the right file.")
+    return book
+
+
+def copied(path: Path, name: str, study: str | None) -> tuple[sqlite3.Connection, Book]:
+    """One state of the file in memory, verified; the caller closes it."""
+    memory = sqlite3.connect(":memory:", isolation_level=None)
+    with reading(path) as db:
+        book = load(db, name, study)
+        db.backup(memory)
+    return memory, book
+
+
+def _check_schema(db: sqlite3.Connection, name: str) -> bool:
+    """Whether homes are kept; a schema that is not exactly ours is refused."""
+    bare, whole = _schemas()
+    found = db.execute("SELECT type, name, tbl_name, sql FROM sqlite_master ORDER BY name LIMIT 20").fetchall()
+    if not found:
+        raise LedgerError(
+            f"{name!r} is empty, perhaps because its making was interrupted. Remove it and make the ledger again."
+        )
+    if found not in (bare, whole):
+        raise broken(name)
+    return found == whole
+
+
+@cache
+def _schemas() -> tuple[list[tuple[str, ...]], list[tuple[str, ...]]]:
+    """What SQLite keeps of our schema, without and with the younger table."""
+    found = []
+    with closing(sqlite3.connect(":memory:")) as db:
+        for script in (SCHEMA, ";".join(HOME)):
+            db.executescript(script)
+            found.append(db.execute("SELECT type, name, tbl_name, sql FROM sqlite_master ORDER BY name").fetchall())
+    return found[0], found[1]
+
+
+@contextmanager
+def _connection(path: Path) -> Iterator[sqlite3.Connection]:
+    """A connection that syncs every commit, waits for others, trusts no schema, and speaks our errors."""
+    _inspect(path)
+    try:
+        # Never makes a file: one that has vanished since is missed, not begun anew.
+        db = sqlite3.connect(f"{path.as_uri()}?mode=rw", uri=True, timeout=WAIT_SECONDS, isolation_level=None)
+        try:
+            db.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, LONGEST_CELL)
+            for pragma in ("trusted_schema = OFF", "cell_size_check = ON", "synchronous = EXTRA"):
+                db.execute(f"PRAGMA {pragma}")
+            yield db
+        finally:
+            if db.in_transaction:
+                db.execute("ROLLBACK")
+            db.close()
+    except sqlite3.Error as error:
+        raise _spoken(error, path.name) from None
+    except (UnicodeError, OverflowError):
+        raise broken(path.name) from None
+
+
+def _inspect(path: Path) -> None:
+    """An ordinary file, under one name, that not everybody may write."""
+    name = path.name
+    try:
+        found = os.stat(path)
+    except (FileNotFoundError, NotADirectoryError, ValueError):
+        raise LedgerError(
+            f"There is no ledger {name!r}. Make one: dpfda ledger create {name} --epsilon 1 --study NAME."
+        ) from None
+    except OSError as error:
+        raise LedgerError(f"The ledger {name!r} cannot be used ({error.strerror}).") from None
+    if not stat.S_ISREG(found.st_mode):
+        raise LedgerError(f"{name!r} is not a ledger: it is not an ordinary file. Pass the file of a ledger.")
+    if os.name == "posix" and found.st_mode & stat.S_IWOTH:
+        raise LedgerError(f"Everybody may write to {name!r}, so nobody can rely on it. Run: chmod o-w {name}.")
+    if found.st_nlink > 1:  # each name would have its own journal, and a crash would damage the file
+        raise LedgerError(f"{name!r} has several names (hard links); a ledger has one. Remove the others.")
+
+
+def _spoken(error: sqlite3.Error, name: str) -> Exception:
+    """An error of SQLite in our words."""
+    code = getattr(error, "sqlite_errorcode", 0) & 0xFF
+    if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
+        return LedgerError(f"The ledger {name!r} is locked by another process. Try again when it is done.")
+    if code in OUTSIDE:
+        return LedgerError(f"The ledger {name!r} cannot be used ({error}). Check the disk and its permissions.")
+    return broken(name)
