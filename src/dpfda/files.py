@@ -28,6 +28,7 @@ class Reserved:
     def __init__(self, path: Name):
         self.path = Path(path)
         self._aside: Path | None = None
+        self._handle: int | None = None
         try:
             if self.path.is_dir():
                 raise FileError(f"The output {self.path.name!r} is a folder. Name a file.")
@@ -58,14 +59,16 @@ class Reserved:
     def write(self, content: str | bytes, mode: int = 0o644) -> Path:
         """All of the content, or an error and no file."""
         assert self._aside is not None
+        assert self._handle is not None
+        handle, self._handle = self._handle, None  # closed once, and never under a number that is somebody else's
         try:
-            with os.fdopen(self._handle, "wb") as file:
-                file.truncate(0)
+            with os.fdopen(handle, "wb") as file:
                 file.write(content.encode() if isinstance(content, str) else content)
-                file.flush()
+                file.truncate()  # only now: the room that was taken is kept until the content is in it
                 os.fsync(file.fileno())
             os.chmod(self._aside, mode)
             os.replace(self._aside, self.path)
+            _sync_folder(self.path.parent)
         except OSError as error:
             raise FileError(f"The output {self.path.name[:60]!r} could not be written: {error.strerror}.") from None
         self._aside = None
@@ -74,8 +77,9 @@ class Reserved:
     def drop(self) -> None:
         """Remove what was reserved and not written."""
         if self._aside is not None:
-            with suppress(OSError):  # closed already if writing failed
+            if self._handle is not None:
                 os.close(self._handle)
+                self._handle = None
             self._aside.unlink(missing_ok=True)
             self._aside = None
 
@@ -113,6 +117,16 @@ def _take_room(handle: int) -> None:
         except OSError as error:
             if error.errno not in (errno.EOPNOTSUPP, errno.EINVAL):  # a file system that cannot say
                 raise
+
+
+def _sync_folder(folder: Path) -> None:
+    """Names are on disk too; where a folder cannot be synced, the system does it in its time."""
+    with suppress(OSError):
+        handle = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
 
 
 def _identity(path: Path) -> str:

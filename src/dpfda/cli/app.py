@@ -39,6 +39,9 @@ app.add_typer(ledger_app, name="ledger")
 ledger_app.command("create")(ledgers.ledger_create)
 ledger_app.command("show")(ledgers.ledger_show)
 ledger_app.command("history")(ledgers.ledger_history)
+ledger_app.command("verify")(ledgers.ledger_verify)
+ledger_app.command("backup")(ledgers.ledger_backup)
+ledger_app.command("adopt")(ledgers.ledger_adopt)
 
 
 def main() -> None:

@@ -28,7 +28,7 @@ out, err = Console(**plain_text), Console(stderr=True, **plain_text)
 #: Words that errors spell as keywords of Python and the command spells as options.
 OPTIONS = re.compile(
     r"\b(epsilon|columns|fill|invalid|n|study|measure|grid|standardize|outside|domain|cells|edges|by|groups"
-    r"|classes|bound|passes|split|kernel|psi|components|unit|align|layout|engine|site)="
+    r"|classes|bound|passes|split|kernel|psi|components|unit|align|layout|engine|site|spent)="
 )
 
 #: Lists that errors spell as in Python and the command joins by commas.
@@ -48,7 +48,8 @@ def guarded(command: Callable[..., None]) -> Callable[..., None]:
         except (typer.Exit, typer.Abort, typer.BadParameter):
             raise
         except DpfdaError as error:
-            err.print(f"Error: {_spelt(str(error))}", style="bold red")
+            words = " ".join([_spelt(str(error)), *getattr(error, "__notes__", ())])
+            err.print(f"Error: {words}", style="bold red")
             raise typer.Exit(3 if isinstance(error, LedgerError) else 1) from None
         except KeyboardInterrupt:
             err.print("Interrupted. 'dpfda ledger history' tells whether a release was charged.", style="bold red")

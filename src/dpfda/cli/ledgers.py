@@ -1,4 +1,4 @@
-"""`dpfda ledger`: make, show and list the budget of a study."""
+"""`dpfda ledger`: make, show, list, verify, back up and adopt the budget of a study."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 from rich.table import Table
 
+from .. import release as exits
 from ..ledger import Ledger
 from .console import guarded, out
 from .options import AsJson, Epsilon
@@ -74,3 +75,51 @@ def ledger_history(path: Annotated[Path, typer.Argument(help="A ledger file.")],
     for e in entries:
         table.add_row(str(e.number), e.time, e.query, str(e.epsilon), str(e.delta), e.plan[:12])
     out.print(table)
+
+
+@guarded
+def ledger_verify(
+    path: Annotated[Path, typer.Argument(help="A ledger file.")],
+    releases: Annotated[list[Path] | None, typer.Argument(help="Saved releases whose charges it must hold.")] = None,
+) -> None:
+    """Check the ledger in use: every seal, that it is no copy, and that it holds the charges of saved releases.
+
+    Example: dpfda ledger verify study.ledger mean.json
+    """
+    book = Ledger(path)
+    held = book.verify(exits.load(file) for file in releases or ())
+    count = len(book.history())
+    out.print(f"Intact: {count} charge{'' if count == 1 else 's'}, epsilon {book.spent} of {book.budget}.")
+    if held:
+        out.print(f"Holds the charges of {len(held)} release{'' if len(held) == 1 else 's'}.")
+
+
+@guarded
+def ledger_backup(
+    path: Annotated[Path, typer.Argument(help="A ledger file.")],
+    copy: Annotated[Path, typer.Argument(help="The new file.")],
+) -> None:
+    """Copy the ledger into a new file, consistent while others charge. The copy refuses charges until it is adopted.
+
+    Example: dpfda ledger backup study.ledger study.backup
+    """
+    book = Ledger(path)
+    book.backup(copy)
+    out.print(f"Written: {copy}")
+
+
+@guarded
+def ledger_adopt(
+    path: Annotated[Path, typer.Argument(help="A copied or restored ledger, now the only one in use.")],
+    release: Annotated[list[Path] | None, typer.Option(help="A saved release that it may lack; repeat.")] = None,
+    spent: Annotated[str | None, typer.Option(help="Epsilon released since the copy, apart from --release.")] = None,
+) -> None:
+    """Use a copied or restored ledger from now on, after writing in what was released since it was copied.
+
+    Never adopt a copy while another is in use: two copies are two budgets.
+
+    Example: dpfda ledger adopt study.ledger --release mean.json --spent 0
+    """
+    book = Ledger(path)
+    written = book.adopt(releases=[exits.load(file) for file in release or ()], spent=spent)
+    out.print(f"Adopted {path.name}; charges written in: {len(written)}. Left: epsilon {book.remaining}.")

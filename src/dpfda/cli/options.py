@@ -12,6 +12,7 @@ import numpy as np
 import typer
 
 from .. import codec, files, plots
+from .. import release as exits
 from ..errors import FileError, ParameterError
 from ..plan import VERSION, Plan
 from ..plans import DensityPlan, GroupPlan, MeanPlan
@@ -230,7 +231,8 @@ class Outputs:
                     (self.surface, lambda: plots.png(release.plot(kind="surface"))),
                     (self.components, lambda: plots.png(release.plot_eigenfunctions())),
                 ]
-                return [str(places[path].write(content())) for path, content in contents if path is not None]
+                with exits.standing(release.entry, release.study):
+                    return [str(places[path].write(content())) for path, content in contents if path is not None]
 
             yield write
 

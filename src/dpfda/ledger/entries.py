@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -125,26 +126,35 @@ def verified(name: str, heads: list[Row], entries: Iterable[Row], homes: Iterabl
     budget, small = _number(epsilon, name), _number(delta, name)
     if not (0 < budget <= 10**4 and small < 1):
         raise broken(name)
-    charges, spent, spent_delta = [], Fraction(0), Fraction(0)
-    for row in _chained(entries, sealed, f"Entry {{}} of {name!r}"):
-        entry = Entry(row[0], row[1], row[2], row[3], _number(row[4], name), _number(row[5], name), row[6])
-        charges.append(entry)
-        spent, spent_delta = spent + entry.epsilon, spent_delta + entry.delta
-        if entry.epsilon == 0 or spent > budget or spent_delta > small or not (_simple(spent) and _simple(spent_delta)):
-            raise LedgerError(f"Entry {entry.number} of {name!r} is no charge. Restore the ledger from a backup.")
+    rows = list(_chained(entries, sealed, f"Entry {{}} of {name!r}"))
+    spent, spent_delta = (_total(Counter(row[column] for row in rows), name) for column in (4, 5))
+    charges = tuple(
+        Entry(n, time, plan, query, _number(e, name), _number(d, name), end) for n, time, plan, query, e, d, end in rows
+    )
+    if spent > budget or spent_delta > small or not all(entry.epsilon for entry in charges):
+        raise LedgerError(f"{name!r} holds charges that nobody can have made. Restore the ledger from a backup.")
     lived = tuple(Home(*row) for row in _chained(homes, sealed, f"Home {{}} of {name!r}"))
-    return Book(study, budget, small, sealed, tuple(charges), lived, spent, spent_delta)
+    return Book(study, budget, small, sealed, charges, lived, spent, spent_delta)
 
 
 def _chained(rows: Iterable[Row], previous: str, what: str) -> Iterator[Row]:
     """The rows, each a number that follows, texts, and a seal on the seal before."""
     for number, row in enumerate(rows, start=1):
-        texts = row[1:]
-        whole = row[0] == number and all(isinstance(x, str) and x.isprintable() for x in texts)
-        if not whole or row[-1] != seal(previous, row[:-1]):
+        texts = all(isinstance(x, str) for x in row[1:]) and "".join(row[1:]).isprintable()
+        if row[0] != number or not texts or row[-1] != seal(previous, row[:-1]):
             raise LedgerError(f"{what.format(number)} was altered. Restore the ledger from a backup.")
         previous = row[-1]
         yield row
+
+
+def _total(times: Counter[str], name: str) -> Fraction:
+    """The sum of numbers that occur so many times each."""
+    total = Fraction(0)
+    for text, count in times.items():
+        total += count * _number(text, name)
+        if not _simple(total):
+            raise broken(name)
+    return total
 
 
 def _number(text: str, name: str) -> Fraction:

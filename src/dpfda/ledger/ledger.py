@@ -129,7 +129,7 @@ class Ledger:
         if spent is None and not given:
             raise ParameterError(
                 "what was released since the file was copied must be said", "nothing",
-                "Pass spent=0 if nothing was, spent='1/2', or releases=[dp.load('mean.json')].",
+                "Pass spent=0 if nothing was, spent=1/2 for an amount, or the saved releases.",
             )  # fmt: skip
         amount = Fraction(0) if spent is None or exact_fraction(spent) == 0 else as_epsilon(spent)
         with store.writing(self.path) as db:

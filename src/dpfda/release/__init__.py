@@ -4,7 +4,7 @@ from .base import Release
 from .components import ComponentRelease
 from .covariance import CovarianceRelease
 from .density import DensityRelease
-from .exit import check_budget, execute, execute_all, open_ledger
+from .exit import check_budget, execute, execute_all, open_ledger, standing
 from .function import FunctionRelease, SmootherRelease
 from .groups import Difference, GroupRelease
 from .radius import RadiusRelease
@@ -27,4 +27,5 @@ __all__ = [
     "execute_all",
     "load",
     "open_ledger",
+    "standing",
 ]

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -18,7 +19,7 @@ import numpy as np
 
 from .. import codec
 from ..errors import PlanMismatch
-from ..ledger import Ledger
+from ..ledger import Entry, Ledger
 from ..protocol import Stage, Summary
 
 log = logging.getLogger("dpfda")
@@ -65,6 +66,32 @@ def execute_all(
     entry, study = None, ledger.name if ledger else None
     if ledger is not None:
         entry = ledger.charge(whole.epsilon, delta=whole.delta, plan=whole.digest, query=query)
+    with standing(entry.number if entry else None, study):
+        return _released(whole, plans, summaries, settled, query, study, entry, again)
+
+
+@contextmanager
+def standing(entry: int | None, study: str | None) -> Iterator[None]:
+    """No refund: whatever fails after a charge says that it stands."""
+    try:
+        yield
+    except BaseException as error:
+        if entry is not None:
+            error.add_note(f"Entry {entry} in the ledger of study {study!r} stands: a charge is never refunded.")
+        raise
+
+
+def _released(
+    whole: Any,
+    plans: Mapping[str, Any],
+    summaries: Mapping[str, Summary],
+    settled: Mapping[str, Sequence[Any]],
+    query: str,
+    study: str | None,
+    entry: Entry | None,
+    again: Again | None,
+) -> dict[str, Any]:
+    """Draw and seal: nothing before the charge comes here."""
     created = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
     drawn = {name: [_drawn(plan.stage, settled[name])] for name, plan in plans.items()}
     _draw_on(plans, summaries, drawn, whole.delta, again)

@@ -64,6 +64,35 @@ class GroupRelease(Mapping[str, Any]):
         return self[group].band(level)
 
     @property
+    def query(self) -> str:
+        """What was released of every group."""
+        return self._any.query
+
+    @property
+    def created(self) -> str:
+        """When all of them were released."""
+        return self._any.created
+
+    @property
+    def study(self) -> str | None:
+        """The study whose ledger was charged, once for all groups."""
+        return self._any.study
+
+    @property
+    def entry(self) -> int | None:
+        """The number of that charge."""
+        return self._any.entry
+
+    @property
+    def seal(self) -> str | None:
+        """The seal of that charge."""
+        return self._any.seal
+
+    @property
+    def _any(self) -> Release:
+        return next(iter(self.releases.values()))
+
+    @property
     def statement(self) -> str:
         """What was protected in all groups together, and how each was made."""
         return words.group_statement(self)
