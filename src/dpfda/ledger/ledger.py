@@ -42,7 +42,7 @@ class Ledger:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "path", Path(self.path).absolute())  # another working directory is another place
-        self._read()
+        object.__setattr__(self, "study", self._read().study)  # another study's file in this place is refused
 
     @classmethod
     def create(cls, path: str | os.PathLike[str], *, epsilon: Any, study: str, delta: Any = 0) -> Ledger:

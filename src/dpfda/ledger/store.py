@@ -112,7 +112,8 @@ def _check_schema(db: sqlite3.Connection, name: str) -> bool:
     found = db.execute("SELECT type, name, tbl_name, sql FROM sqlite_master ORDER BY name LIMIT 20").fetchall()
     if not found:
         raise LedgerError(
-            f"{name!r} is empty, perhaps because its making was interrupted. Remove it and make the ledger again."
+            f"{name!r} is empty. If its making was interrupted, remove it and make the ledger again; "
+            "if it ever held a charge, restore it from a backup."
         )
     if found not in (bare, whole):
         raise broken(name)

@@ -1,0 +1,488 @@
+"""Releases that are killed, starved and crowded, and what is left of the ledger and of the release file.
+
+A whole release (open the ledger, read the file, summarise, check, charge, draw, seal, save) runs in a forked child,
+through the library or through the command. The child is killed with SIGKILL at a chosen step: a line of the package,
+or right before or right after a call into C (SQLite, fsync, rename). A dry run lists the steps. Other children are
+killed by the clock, which also lands inside C code; others have no room on the disk. The parent then reads the ledger
+with the real class and counts what must never happen.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import resource
+import select
+import signal
+import sqlite3
+import sys
+import tempfile
+import time
+import warnings
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from typer.main import get_command
+
+import dpfda as dp
+from dpfda.cli import app
+from dpfda.ledger import store
+
+PACKAGE = str(Path(dp.__file__).parent)
+COMMAND = get_command(app)
+EPSILON = Fraction(1, 64)
+#: Charges that a ledger has room for before the next one is made.
+ROOM = 12
+#: A child that takes longer hangs.
+PATIENCE = 120
+DOORS = ("library", "command")
+#: Calls into C around which a child is always killed: where a charge or a file comes into being.
+VITAL = {"fsync", "replace", "setxattr", "posix_fallocate", "mkstemp", "chmod"}
+NEVER = (
+    "charges_lost",
+    "budgets_exceeded",
+    "corrupt_ledgers",
+    "partial_releases",
+    "releases_without_charge",
+    "ledgers_refused",
+    "unclear_errors",
+    "hung",
+)
+Say = Callable[..., None]
+Step = tuple[str, str, int, str]
+
+
+@dataclass
+class Study:
+    """A folder with a ledger, a file of curves and a plan; and what of them was seen before."""
+
+    folder: Path
+    plan: Any
+    charges: int = ROOM
+    seen: tuple[Any, ...] = ()
+    book: dp.Ledger = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.book = dp.Ledger.create(self.folder / "study.ledger", epsilon=self.charges * EPSILON, study="faults")
+        (self.folder / "plan.json").write_text(self.plan.to_json())
+        rows = np.random.default_rng(5).uniform(-0.5, 0.5, (self.plan.n, self.plan.grid.size))
+        np.savetxt(self.folder / "curves.csv", rows, delimiter=",", header="a,b,c,d,e,f", comments="")
+
+    @property
+    def output(self) -> Path:
+        return self.folder / "mean.json"
+
+
+@cache
+def plan() -> dp.MeanPlan:
+    """A small plan, after one release by each door in this process: children find everything imported."""
+    made = dp.MeanPlan(n=20, epsilon=EPSILON, bound=dp.L2Ball(1.0), grid=6, method=dp.QR(eta=2.0, psi=1e-3))
+    with tempfile.TemporaryDirectory() as folder:
+        for door in DOORS:
+            (Path(folder) / door).mkdir()
+            whole_job(Study(Path(folder) / door, made), door, lambda **facts: None)
+    return made
+
+
+def whole_job(study: Study, door: str, say: Say, output: Path | None = None) -> None:
+    """One release from the file of curves to the file of the release, by the library or by the command."""
+    curves, ledger, out = str(study.folder / "curves.csv"), str(study.book.path), output or study.output
+    if door == "library":
+        release = study.plan.release(curves, ledger)
+        say(released=release.coefficients.tolist(), entry=release.entry, seal=release.seal)
+        release.save(out)
+    else:
+        words = ["mean", curves, "--plan", str(study.folder / "plan.json"), "--ledger", ledger, "--out", str(out)]
+        if COMMAND.main([*words, "--quiet"], standalone_mode=False):
+            raise RefusedError
+    say(saved=True)
+
+
+class RefusedError(Exception):
+    """The command said why on standard error and ended with an exit code."""
+
+
+class Steps:
+    """Counts the steps of a child and kills it at one of them; without one it writes them down."""
+
+    def __init__(self, victim: tuple[Step, int] | None = None):
+        self.victim, self.counts, self.order = victim, Counter[Step](), list[tuple[Step, int]]()
+
+    def watch(self) -> None:
+        sys.setprofile(self._call)
+        sys.settrace(self._enter)
+
+    def stop(self) -> None:
+        sys.settrace(None)
+        sys.setprofile(None)
+
+    def _enter(self, frame: Any, event: str, argument: Any) -> Any:
+        return self._line if frame.f_code.co_filename.startswith(PACKAGE) else None
+
+    def _line(self, frame: Any, event: str, argument: Any) -> Any:
+        if event == "line":
+            self._step(frame, "line")
+        return self._line
+
+    def _call(self, frame: Any, event: str, argument: Any) -> None:
+        if event.startswith("c_") and frame.f_code.co_filename.startswith(PACKAGE):
+            self._step(frame, f"{event} {argument.__name__}")
+
+    def _step(self, frame: Any, what: str) -> None:
+        step = (frame.f_code.co_filename[len(PACKAGE) + 1 :], frame.f_code.co_name, frame.f_lineno, what)
+        self.counts[step] += 1
+        now = (step, self.counts[step])
+        if self.victim is None:
+            self.order.append(now)
+        elif self.victim == now:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+
+def vital(step: Step) -> bool:
+    _, function, _, what = step
+    call = what.partition(" ")[2]
+    return call in VITAL or (function in ("writing", "_standing") and call in ("execute", "fetchall"))
+
+
+@dataclass
+class Child:
+    """A forked process that tells what it did, one line of JSON at a time."""
+
+    pid: int
+    pipe: int
+    told: bytes = b""
+    code: int | None = None
+
+    def listen(self, seconds: float = 0.0) -> bool:
+        """Take what was told; whether more may come."""
+        if not select.select([self.pipe], [], [], seconds)[0]:
+            return True
+        more = os.read(self.pipe, 1 << 16)
+        self.told += more
+        return bool(more)
+
+    def heard(self, word: str) -> bool:
+        return f'"{word}"'.encode() in self.told
+
+    def kill(self) -> None:
+        os.kill(self.pid, signal.SIGKILL)  # our own child, not waited for yet: its number is its own
+
+    def finish(self) -> list[dict[str, Any]]:
+        """Everything it told, once it is gone."""
+        while self.listen(PATIENCE):
+            pass
+        os.close(self.pipe)
+        self.code = os.waitstatus_to_exitcode(os.waitpid(self.pid, 0)[1])
+        return [json.loads(line) for line in self.told.splitlines(keepends=True) if line.endswith(b"\n")]
+
+
+def forked(work: Callable[[Say], None]) -> Child:
+    """A child that works and leaves without any clean-up; its errors are told, not shown."""
+    ours, theirs = os.pipe()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # some versions warn of forks beside threads
+        pid = os.fork()
+    if pid:
+        os.close(theirs)
+        return Child(pid, ours)
+    code = 1
+    try:
+        os.close(ours)
+        signal.alarm(PATIENCE)
+        quiet = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(quiet, 1)
+        os.dup2(quiet, 2)
+
+        def say(**facts: Any) -> None:
+            os.write(theirs, json.dumps(facts).encode() + b"\n")
+
+        try:
+            _telling_charges(say)
+            work(say)
+            code = 0
+        except (dp.DpfdaError, RefusedError) as error:
+            say(refused=type(error).__name__, text=str(error)[:300])
+        except BaseException as error:
+            say(unclear=type(error).__name__, text=str(error)[:300])
+    finally:
+        os._exit(code)
+
+
+def _telling_charges(say: Say) -> None:
+    """In the child: every charge is told before it begins and as soon as it has returned."""
+    charge = dp.Ledger.charge
+
+    def told(*args: Any, **options: Any) -> Any:
+        say(charging=True)
+        entry = charge(*args, **options)
+        say(charged=entry.number, seal=entry.seal)
+        return entry
+
+    dp.Ledger.charge = told  # type: ignore[method-assign]
+
+
+def steps_of(job: Callable[[Say], None]) -> list[tuple[Step, int]]:
+    """Every step of a job, by a dry run in a child."""
+    with tempfile.NamedTemporaryFile("r") as listing:
+
+        def work(say: Say) -> None:
+            steps = Steps()
+            steps.watch()
+            job(say)
+            steps.stop()
+            Path(listing.name).write_text(json.dumps(steps.order))
+
+        child = forked(work)
+        told = child.finish()
+        assert child.code == 0, told
+        return [((s[0], s[1], s[2], s[3]), n) for s, n in json.load(listing)]
+
+
+def _time_of(job: Callable[[Say], None]) -> float:
+    began = time.monotonic()
+    forked(job).finish()
+    return time.monotonic() - began
+
+
+def inspect(study: Study, told: list[dict[str, Any]], outputs: list[Path], counts: Counter[str]) -> None:
+    """What the files say after a child, or several, came to their ends; counts what must never be."""
+    try:
+        history = dp.Ledger(study.book.path).history()
+        with closing(sqlite3.connect(study.book.path)) as db:
+            if db.execute("PRAGMA integrity_check").fetchall() != [("ok",)]:
+                raise dp.LedgerError("SQLite finds it corrupt.")
+    except dp.LedgerError:
+        counts["corrupt_ledgers"] += 1
+        return
+    try:
+        study.book.verify()
+    except dp.LedgerError:
+        counts["ledgers_refused"] += 1
+    seals = {entry.number: entry.seal for entry in history}
+    counts["budgets_exceeded"] += study.book.spent > study.book.budget or study.book.spent != EPSILON * len(history)
+    counts["charges_lost"] += history[: len(study.seen)] != study.seen
+    counts["charges_lost"] += sum(seals.get(line["charged"]) != line["seal"] for line in told if "charged" in line)
+    handed = [line for line in told if "released" in line]
+    counts["releases_without_charge"] += sum(seals.get(line["entry"]) != line["seal"] for line in handed)
+    counts["unclear_errors"] += sum("unclear" in line for line in told)
+    counts["charges"] += len(history) - len(study.seen)
+    for path in outputs:
+        counts["release_files"] += path.exists()
+        if path.exists():
+            _inspect_release(path, seals, counts, strict=True)
+            path.unlink()
+    for stray in study.folder.glob(".dpfda-*"):
+        counts["stray_files"] += 1
+        _inspect_release(stray, seals, counts, strict=False)
+        stray.unlink()
+    study.seen = history
+
+
+def _inspect_release(path: Path, seals: dict[int, str], counts: Counter[str], strict: bool) -> None:
+    """A release file is whole and charged; a stray temporary file is that, or no release at all."""
+    try:
+        release = dp.load(path)
+    except dp.FileError:
+        counts["partial_releases"] += strict
+        return
+    counts["releases_without_charge"] += seals.get(release.entry) != release.seal
+
+
+def _ended(child: Child, told: list[dict[str, Any]], counts: Counter[str]) -> None:
+    counts["attempted"] += 1
+    counts["killed"] += child.code == -signal.SIGKILL
+    counts["hung"] += child.code == -signal.SIGALRM
+    counts["finished"] += child.code == 0
+    counts["refused"] += any("refused" in line for line in told)
+
+
+def _studies(parent: Path, charges: int = ROOM) -> Iterator[Study]:
+    """The same study until its budget may be used up, then a fresh one."""
+    shared, number = plan(), 0
+    while True:
+        folder = parent / f"study{number}"
+        folder.mkdir()
+        study = Study(folder, shared, charges)
+        while len(study.seen) < charges:
+            yield study
+        number += 1
+
+
+def _counts(counts: Counter[str]) -> dict[str, Any]:
+    first = ("attempted", "killed", "finished", "refused", "charges", "release_files", "stray_files")
+    return {name: int(counts[name]) for name in (*first, *NEVER)}
+
+
+def spread_points(steps: list[tuple[Step, int]], points: int, draw: random.Random) -> list[tuple[Step, int]]:
+    """All vital steps, and an even spread over the others with a random start."""
+    chosen = [now for now in steps if vital(now[0])]
+    rest = [now for now in steps if not vital(now[0])]
+    if len(chosen) > points // 2:
+        return draw.sample(chosen, points // 2) + spread_points(rest, points - points // 2, draw)
+    wanted = points - len(chosen)
+    stride = len(rest) / max(wanted, 1)
+    start = draw.random() * stride
+    return chosen + [rest[int(start + i * stride)] for i in range(min(wanted, len(rest)))]
+
+
+def kills(points: int, seed: int) -> dict[str, Any]:
+    """Releases killed at this many points: four in five at a step of the code, the others by the clock."""
+    draw, counts = random.Random(seed), Counter[str]()
+    with tempfile.TemporaryDirectory() as parent:
+        studies = _studies(Path(parent))
+        first = next(studies)
+        jobs = {door: lambda say, d=door: whole_job(first, d, say) for door in DOORS}
+        listed = {door: (steps_of(job), _time_of(job)) for door, job in jobs.items()}
+        inspect(first, [], [first.output], counts)
+        counts.clear()
+        timed = points // 5
+        victims: list[tuple[str, Any]] = [(door, None) for door in DOORS for _ in range(timed // 2)]
+        for door, many in zip(DOORS, _halves(points - len(victims)), strict=True):
+            victims += [(door, now) for now in spread_points(listed[door][0], many, draw)]
+        draw.shuffle(victims)
+        for door, victim in victims:
+            study = next(studies)
+            child = forked(lambda say, s=study, d=door, v=victim: _watched(s, d, v, say))
+            if victim is None:
+                _kill_by_clock(child, listed[door][1], draw)
+            told = child.finish()
+            _ended(child, told, counts)
+            inspect(study, told, [study.output], counts)
+    known = {f"steps_{door}": len(listed[door][0]) for door in DOORS}
+    return {"points": points, **known, **_counts(counts)}
+
+
+def _halves(number: int) -> tuple[int, int]:
+    return number // 2, number - number // 2
+
+
+def _watched(study: Study, door: str, victim: Any, say: Say) -> None:
+    say(began=True)
+    if victim is not None:
+        Steps(victim).watch()
+    whole_job(study, door, say)
+
+
+def _kill_by_clock(child: Child, took: float, draw: random.Random) -> None:
+    """Somewhere in the whole release, or, every other time, somewhere in its charge."""
+    if draw.random() < 0.5:
+        word, wait = "began", draw.uniform(0, took)
+    else:
+        word, wait = "charging", draw.uniform(0, took / 4)
+    going = True
+    while going and not child.heard(word):
+        going = child.listen(PATIENCE)
+    time.sleep(wait)
+    child.kill()
+
+
+def crowd(processes: int, rounds: int, seed: int) -> dict[str, Any]:
+    """Processes that share a ledger and release until it is used up, half of them killed somewhere."""
+    draw, counts = random.Random(seed), Counter[str]()
+    with tempfile.TemporaryDirectory() as parent:
+        shared = plan()
+        for number in range(rounds):
+            folder = Path(parent) / f"crowd{number}"
+            folder.mkdir()
+            study = Study(folder, shared, charges=3 * processes)
+            outputs = [folder / f"mean{member}.json" for member in range(processes)]
+            children = [forked(lambda say, s=study, o=output: _greedy(s, o, say)) for output in outputs]
+            doomed = draw.sample(children, processes // 2)
+            _kill_at_random(children, doomed, draw)
+            told = []
+            for child in children:
+                heard = child.finish()
+                _ended(child, heard, counts)
+                told += heard
+            inspect(study, told, outputs, counts)
+            counts["used_up"] += len(study.seen) == study.charges
+    return {"processes": processes, "rounds": rounds, "used_up": counts["used_up"], **_counts(counts)}
+
+
+def _greedy(study: Study, output: Path, say: Say) -> None:
+    while True:
+        try:
+            whole_job(study, "library", say, output)
+        except dp.BudgetExceeded:
+            return
+
+
+def _kill_at_random(children: list[Child], doomed: list[Child], draw: random.Random) -> None:
+    """Each doomed child is killed a random while after it was seen at its first or second charge."""
+    waiting = {child.pid: (draw.choice([1, 2]), draw.uniform(0, 0.05)) for child in doomed}
+    going = list(children)
+    while waiting and going:
+        going = [child for child in going if child.listen(0.002)]
+        for child in doomed:
+            at, wait = waiting.get(child.pid, (0, 0.0))
+            if at and (child.told.count(b'"charging"') >= at or child not in going):
+                time.sleep(wait)
+                child.kill()
+                del waiting[child.pid]
+
+
+def full_disk(limits: int) -> dict[str, Any]:
+    """Releases whose files may not grow beyond a limit: journal, ledger and release file fail in turn."""
+    counts: Counter[str] = Counter()
+    with tempfile.TemporaryDirectory() as parent:
+        studies = _studies(Path(parent), charges=200)
+        size = next(studies).book.path.stat().st_size
+        small = np.linspace(0, 2 * size, limits - limits // 3).astype(int).tolist()
+        large = np.geomspace(2 * size, 1 << 21, limits // 3).astype(int).tolist()
+        for number, limit in enumerate(small + large):
+            study = next(studies)
+            door = DOORS[number % 2]
+            child = forked(lambda say, s=study, d=door, most=limit: _without_room(s, d, most, say))
+            told = child.finish()
+            _ended(child, told, counts)
+            inspect(study, told, [study.output], counts)
+    return {"limits": limits, **_counts(counts)}
+
+
+def _without_room(study: Study, door: str, most: int, say: Say) -> None:
+    signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (most, most))
+    whole_job(study, door, say)
+
+
+def throughput(processes: int = 8, seconds: float = 5, entries: int = 1000) -> dict[str, Any]:
+    """Charges per second on one ledger: by one process and by several, on a young ledger and on a long one."""
+    found: dict[str, Any] = {"processes": processes, "seconds": seconds}
+    with tempfile.TemporaryDirectory() as parent:
+        for before in (0, entries):
+            for many in (1, processes):
+                book = dp.Ledger.create(Path(parent) / f"{before}-{many}", epsilon=10**4, study="throughput")
+                _prefill(book, before)
+                children = [forked(lambda say, b=book: _hurry(b, seconds, say)) for _ in range(many)]
+                shares = [sum("charged" in line for line in child.finish()) for child in children]
+                made = len(book.history()) - before
+                found[f"{many} on {before} entries"] = {
+                    "charges_per_second": round(made / seconds, 1),
+                    "least_and_most_by_one": [min(shares), max(shares)],
+                    "charges_lost": sum(shares) - made,
+                    "failures": sum(child.code != 0 for child in children),
+                }
+    return found
+
+
+def _prefill(book: dp.Ledger, entries: int) -> None:
+    """A long history, written in one transaction."""
+    with store.writing(book.path) as db:
+        held = store.load(db, book.path.name, None)
+        for _ in range(entries):
+            held = held.charged(EPSILON, Fraction(0), "p" * 64, "mean")
+            db.execute("INSERT INTO entry VALUES (?, ?, ?, ?, ?, ?, ?)", held.entries[-1].row)
+
+
+def _hurry(book: dp.Ledger, seconds: float, say: Say) -> None:
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        book.charge("1/1000000", plan="p" * 64, query="mean")
