@@ -245,17 +245,18 @@ def test_a_ledger_that_vanishes_before_the_charge_is_not_begun_anew(book):
     assert not book.path.exists()
 
 
-def test_a_charge_written_into_a_removed_file_is_no_charge(book, tmp_path, monkeypatch):
-    """Replaced in the middle of the transaction, by a file that even has the right study."""
-    real = dp.ledger.entries.Book.charged
+@pytest.mark.parametrize(("owner", "act"), [(dp.ledger.entries.Book, "charged"), (dp.Ledger, "_standing")])
+def test_a_charge_written_into_a_removed_file_is_no_charge(book, tmp_path, monkeypatch, owner, act):
+    """Replaced within the transaction, or right after it, by a file that even has the right study."""
+    real = getattr(owner, act)
 
     def swapped(self, *args):
         dp.Ledger.create(tmp_path / "other", epsilon=5, study="sleep")
         os.replace(tmp_path / "other", book.path)
         return real(self, *args)
 
-    monkeypatch.setattr(dp.ledger.entries.Book, "charged", swapped)
-    with pytest.raises(dp.LedgerError, match="replaced while it was charged"):
+    monkeypatch.setattr(owner, act, swapped)
+    with pytest.raises(dp.LedgerError, match=r"replaced while it was"):
         release(book)
 
 

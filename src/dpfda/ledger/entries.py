@@ -1,7 +1,8 @@
 """What a ledger says: a study with a budget, its charges in order, and where the file has lived.
 
-Rows are sealed in chains: a seal covers its row and the seal before it. Order is by number and
-seal, never by time: times state what the clock said, and a clock may go back.
+Rows are sealed in one chain: a seal covers its row and the seal before it. A change of home is a link
+too, so two copies that go on each for itself never have a seal in common. Order is by number and seal,
+never by time: times state what the clock said, and a clock may go back.
 """
 
 from __future__ import annotations
@@ -9,8 +10,8 @@ from __future__ import annotations
 import hashlib
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from fractions import Fraction
 from functools import lru_cache
@@ -73,9 +74,17 @@ class Book:
     spent_delta: Fraction = Fraction(0)
 
     @property
-    def head(self) -> str:
-        """The seal that the next charge builds on."""
+    def last(self) -> str:
+        """The seal of the last entry, of the study itself before the first."""
         return self.entries[-1].seal if self.entries else self.seal
+
+    @property
+    def head(self) -> str:
+        """The seal that the next row builds on."""
+        link, homes = self.last, {home.head: home for home in self.homes}
+        while link in homes:
+            link = homes[link].seal
+        return link
 
     def seal_of(self, number: int) -> str | None:
         """The seal of an entry, of the study itself for 0, and none for what is not there."""
@@ -89,12 +98,12 @@ class Book:
         row = (len(self.entries) + 1, now(), plan, query, str(epsilon), str(delta))
         entry = Entry(row[0], row[1], plan, query, epsilon, delta, seal(self.head, row))
         total, small = self.spent + epsilon, self.spent_delta + delta
-        return Book(self.study, self.epsilon, self.delta, self.seal, (*self.entries, entry), self.homes, total, small)
+        return replace(self, entries=(*self.entries, entry), spent=total, spent_delta=small)
 
     def settled(self, place: str, witness: str) -> Home:
         """The row that says where the file lives from now on."""
         row = (len(self.homes) + 1, now(), place, witness, self.head)
-        return Home(*row, seal(self.homes[-1].seal if self.homes else self.seal, row))
+        return Home(*row, seal(self.head, row))
 
     def refuse_excess(self, epsilon: Fraction, delta: Fraction) -> None:
         total, small = self.spent + epsilon, self.spent_delta + delta
@@ -126,25 +135,35 @@ def verified(name: str, heads: list[Row], entries: Iterable[Row], homes: Iterabl
     budget, small = _number(epsilon, name), _number(delta, name)
     if not (0 < budget <= 10**4 and small < 1):
         raise broken(name)
-    rows = list(_chained(entries, sealed, f"Entry {{}} of {name!r}"))
+    rows, lived = _chained(list(entries), list(homes), sealed, name)
     spent, spent_delta = (_total(Counter(row[column] for row in rows), name) for column in (4, 5))
     charges = tuple(
         Entry(n, time, plan, query, _number(e, name), _number(d, name), end) for n, time, plan, query, e, d, end in rows
     )
     if spent > budget or spent_delta > small or not all(entry.epsilon for entry in charges):
         raise LedgerError(f"{name!r} holds charges that nobody can have made. Restore the ledger from a backup.")
-    lived = tuple(Home(*row) for row in _chained(homes, sealed, f"Home {{}} of {name!r}"))
     return Book(study, budget, small, sealed, charges, lived, spent, spent_delta)
 
 
-def _chained(rows: Iterable[Row], previous: str, what: str) -> Iterator[Row]:
-    """The rows, each a number that follows, texts, and a seal on the seal before."""
-    for number, row in enumerate(rows, start=1):
-        texts = all(isinstance(x, str) for x in row[1:]) and "".join(row[1:]).isprintable()
-        if row[0] != number or not texts or row[-1] != seal(previous, row[:-1]):
-            raise LedgerError(f"{what.format(number)} was altered. Restore the ledger from a backup.")
-        previous = row[-1]
-        yield row
+def _chained(entries: list[Row], homes: list[Row], first: str, name: str) -> tuple[list[Row], tuple[Home, ...]]:
+    """All rows, once each is seen to follow: numbers in order, texts, and a seal on the seal before."""
+    link, moved = first, 0
+    for number, row in enumerate([*entries, None], start=1):
+        while moved < len(homes) and homes[moved][4] == link:
+            moved += 1
+            link = _link(homes[moved - 1], moved, link, f"Home {moved} of {name!r}")
+        if row is not None:
+            link = _link(row, number, link, f"Entry {number} of {name!r}")
+    if moved < len(homes):
+        raise broken(name)
+    return entries, tuple(Home(*row) for row in homes)
+
+
+def _link(row: Row, number: int, previous: str, what: str) -> str:
+    texts = all(isinstance(x, str) for x in row[1:]) and "".join(row[1:]).isprintable()
+    if row[0] != number or not texts or row[-1] != seal(previous, row[:-1]):
+        raise LedgerError(f"{what} was altered. Restore the ledger from a backup.")
+    return str(row[-1])
 
 
 def _total(times: Counter[str], name: str) -> Fraction:

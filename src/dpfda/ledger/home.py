@@ -32,7 +32,7 @@ def here(path: Path, book: Book) -> Home:
 
 
 def mark(book: Book) -> str:
-    return f"{len(book.entries)} {book.head}"
+    return f"{len(book.entries)} {book.last}"
 
 
 def testimony(path: Path) -> str | None:

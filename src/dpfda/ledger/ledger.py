@@ -9,7 +9,7 @@ import os
 import sqlite3
 from collections.abc import Iterable
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -18,7 +18,7 @@ from ..codec import exact_fraction
 from ..errors import LedgerError, ParameterError, shown
 from ..protocol import as_epsilon
 from . import home, store
-from .entries import FORMAT, Book, Entry, now, seal
+from .entries import FORMAT, Book, Entry, Home, now, seal
 
 #: The longest name of a plan or a query in an entry.
 LONGEST_TEXT = 2000
@@ -76,10 +76,10 @@ class Ledger:
             seen = home.testimony(self.path)
             book = store.load(db, self.path.name, self.study)
             home.refuse_elsewhere(self.path, book, seen)
-            charged = book.charged(cost, small, plan, query)
             if not book.homes:
                 home.testify(self.path, home.mark(book))
-                _settle(db, book, home.here(self.path, book))
+                book = _settle(db, book, home.here(self.path, book))
+            charged = book.charged(cost, small, plan, query)
             _insert(db, charged.entries[-1])
         return self._standing(charged)
 
@@ -215,11 +215,12 @@ def _insert(db: sqlite3.Connection, entry: Entry) -> None:
     db.execute("INSERT INTO entry VALUES (?, ?, ?, ?, ?, ?, ?)", entry.row)
 
 
-def _settle(db: sqlite3.Connection, book: Book, where: Any) -> None:
+def _settle(db: sqlite3.Connection, book: Book, where: Home) -> Book:
     if not book.homes:
         for statement in store.HOME:
             db.execute(statement)
     db.execute("INSERT INTO home VALUES (?, ?, ?, ?, ?, ?)", where.row)
+    return replace(book, homes=(*book.homes, where))
 
 
 def _as_delta(value: Any) -> Fraction:

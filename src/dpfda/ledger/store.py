@@ -174,7 +174,10 @@ def _inspect(path: Path) -> None:
 
 def _spoken(error: sqlite3.Error, name: str) -> Exception:
     """An error of SQLite in our words."""
-    code = getattr(error, "sqlite_errorcode", 0) & 0xFF
+    code = getattr(error, "sqlite_errorcode", 0)
+    if code == sqlite3.SQLITE_READONLY_DBMOVED:
+        return LedgerError(f"The ledger {name!r} was moved or replaced while it was used. Nothing was charged there.")
+    code &= 0xFF
     if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
         return LedgerError(f"The ledger {name!r} is locked by another process. Try again when it is done.")
     if code in OUTSIDE:
