@@ -1,5 +1,3 @@
-import multiprocessing
-import os
 import sqlite3
 from fractions import Fraction
 
@@ -78,30 +76,6 @@ def test_a_ledger_is_never_overwritten_and_needs_a_name(ledger, tmp_path):
     with pytest.raises(dp.LedgerError, match="cannot be created"):
         dp.Ledger.create(tmp_path / "no" / "y", epsilon=5, study="s")
     assert not (tmp_path / "y").exists()
-
-
-def _spend(path: str, times: int, results: multiprocessing.Queue) -> None:
-    done = 0
-    for _ in range(times):
-        try:
-            dp.Ledger(path).charge("1/40", plan="p", query=f"process {os.getpid()}")
-            done += 1
-        except dp.BudgetExceeded:
-            pass
-    results.put(done)
-
-
-def test_many_processes_never_overspend_together(ledger):
-    context = multiprocessing.get_context("spawn")
-    results = context.Queue()
-    workers = [context.Process(target=_spend, args=(str(ledger.path), 15, results)) for _ in range(4)]
-    for worker in workers:
-        worker.start()
-    done = sum(results.get(timeout=120) for _ in workers)
-    for worker in workers:
-        worker.join()
-    assert done == 40  # 60 attempts at 1/40
-    assert ledger.remaining == 0
 
 
 def test_the_charge_is_on_disk_before_noise_is_drawn(ledger, monkeypatch):
