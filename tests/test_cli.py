@@ -81,6 +81,8 @@ def test_the_example_in_each_help_text_runs(name, folder):
         run("mean curves.csv --epsilon 1 --radius 1 --out mean.json")
     if name.startswith("ledger") and name != "ledger create":
         run("ledger create study.ledger --epsilon 2 --study test")
+    if name in ("ledger verify", "ledger adopt"):
+        run("mean curves.csv --epsilon 1 --radius 1 --ledger study.ledger --out mean.json")
     run(line)
 
 

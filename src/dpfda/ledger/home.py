@@ -22,7 +22,10 @@ ADOPTING = "adopting"
 
 
 def place_of(path: Path) -> str:
-    return str(os.stat(path).st_ino)
+    try:
+        return str(os.stat(path).st_ino)
+    except OSError:  # removed meanwhile
+        return ""
 
 
 def here(path: Path, book: Book) -> Home:

@@ -8,7 +8,6 @@ from __future__ import annotations
 import os
 import sqlite3
 from collections.abc import Iterable
-from contextlib import closing
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
@@ -113,8 +112,7 @@ class Ledger:
     def backup(self, path: str | os.PathLike[str]) -> Path:
         """One state of the ledger in a new file, while others go on charging; it refuses charges until adopted."""
         target = Path(path).absolute()
-        memory, book = store.copied(self.path, self.path.name, self.study)
-        with closing(memory), store.making(target) as db:
+        with store.copied(self.path, self.study) as (memory, book), store.making(target) as db:
             _settle(memory, book, book.settled(home.BACKUP, "no"))
             memory.backup(db)
         return target

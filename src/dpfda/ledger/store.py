@@ -97,13 +97,14 @@ def load(db: sqlite3.Connection, name: str, study: str | None) -> Book:
     return book
 
 
-def copied(path: Path, name: str, study: str | None) -> tuple[sqlite3.Connection, Book]:
-    """One state of the file in memory, verified; the caller closes it."""
-    memory = sqlite3.connect(":memory:", isolation_level=None)
-    with reading(path) as db:
-        book = load(db, name, study)
-        db.backup(memory)
-    return memory, book
+@contextmanager
+def copied(path: Path, study: str | None) -> Iterator[tuple[sqlite3.Connection, Book]]:
+    """One state of the file in memory, verified."""
+    with closing(sqlite3.connect(":memory:", isolation_level=None)) as memory:
+        with reading(path) as db:
+            book = load(db, path.name, study)
+            db.backup(memory)
+        yield memory, book
 
 
 def _check_schema(db: sqlite3.Connection, name: str) -> bool:
