@@ -20,6 +20,8 @@ from .tensor import ProductBasis
 
 #: Lattice points, over all axes: beyond this noise drowns any curve.
 MOST_LATTICE = 4096
+#: The same where values are corrected, by products of matrices of this size.
+MOST_CORRECTED = 1024
 
 
 class BernsteinBasis(ProductBasis):
@@ -34,9 +36,10 @@ class BernsteinBasis(ProductBasis):
     def __init__(self, grid: Grid | ProductGrid, lattice: int, order: int = 1):
         self.lattice, self.order = lattice, order
         count = (lattice + 1) ** len(grid.axes)
-        if count > MOST_LATTICE:
+        most = MOST_LATTICE if order == 1 else MOST_CORRECTED
+        if count > most:
             raise ParameterError(
-                f"a lattice has at most {MOST_LATTICE:,} points here", f"{count:,}", "Ask for a coarser lattice."
+                f"a lattice has at most {most:,} points here", f"{count:,}", "Ask for a coarser lattice."
             )
         index = np.array(list(product(range(lattice + 1), repeat=len(grid.axes))))
         super().__init__(grid, np.ones(count), index)
@@ -72,11 +75,7 @@ class BernsteinBasis(ProductBasis):
         smooth = np.ones((1, 1))
         for axis, line in enumerate(self.lines):
             smooth = np.kron(smooth, self.along(axis, line))
-        rest = np.eye(self.size) - smooth
-        total = np.eye(self.size)
-        for _ in range(self.order - 1):
-            total = np.eye(self.size) + rest @ total
-        return total
+        return _powers_sum(np.eye(self.size) - smooth, self.order)
 
     def evaluate(self, t: ArrayLike, derivative: int = 0) -> np.ndarray:
         plain = super().evaluate(t, derivative)
@@ -94,3 +93,13 @@ class BernsteinBasis(ProductBasis):
     @property
     def energies(self) -> np.ndarray:
         return self.grid.weights @ self.functions**2
+
+
+def _powers_sum(matrix: np.ndarray, count: int) -> np.ndarray:
+    """``I + M + ... + M^(count-1)``, by doubling: a few products for a high order."""
+    total, power = np.eye(len(matrix)), matrix
+    for bit in bin(count)[3:]:  # total is the sum of `done` powers, power the next one, after each digit of count
+        total, power = total + power @ total, power @ power
+        if bit == "1":
+            total, power = total + power, power @ matrix
+    return total

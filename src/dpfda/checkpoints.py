@@ -7,6 +7,7 @@ plan merge, across days and sites. What they hold is not private: treat them as 
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -18,7 +19,7 @@ from . import codec
 from .blocks import Span
 from .errors import FileError, PlanMismatch, RecordError
 from .files import read_text, write_whole
-from .protocol import Summary
+from .protocol import MOST_RECORDS, Summary
 from .tally import Tally
 
 VERSION = 1
@@ -154,9 +155,16 @@ def load(path: str | os.PathLike[str]) -> Saved:
         parts = tuple(_part(entry) for entry in body["files"])
         summaries = {str(group): _summary(entry) for group, entry in body["summaries"].items()}
         columns = None if body["columns"] is None else tuple(str(name) for name in body["columns"])
-        return Saved(str(body["plan"]), summaries, parts, columns, str(body["reading"]))
-    except (KeyError, TypeError, ValueError, AttributeError, OverflowError):
+        return Saved(_digest(body["plan"]), summaries, parts, columns, str(body["reading"]))
+    except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, MemoryError):
         raise FileError(f"{name!r} does not hold a whole summary.") from None
+
+
+def _digest(text: str) -> str:
+    """The digest of a family of plans, which is shown: sixty-four digits and nothing else."""
+    if not re.fullmatch("[0-9a-f]{64}", text):
+        raise ValueError
+    return text
 
 
 def _part(entry: Mapping[str, Any]) -> Part:
@@ -166,8 +174,10 @@ def _part(entry: Mapping[str, Any]) -> Part:
 
 
 def _summary(entry: Mapping[str, Any]) -> Summary:
-    totals = np.array(entry["totals"], dtype=np.int64).reshape([int(size) for size in entry["shape"]])
-    if not isinstance(entry["count"], int) or entry["count"] < 0:
+    if not all(type(number) is int for number in [entry["count"], *entry["shape"], *entry["totals"]]):
+        raise ValueError
+    totals = np.array(entry["totals"], dtype=np.int64).reshape(entry["shape"])
+    if not 0 <= entry["count"] <= MOST_RECORDS or min(entry["shape"], default=0) < 0:
         raise ValueError
     return KINDS[entry["kind"]](str(entry["key"]), entry["count"], totals)
 

@@ -106,17 +106,16 @@ def _unsaid(fact: Any, field: dataclasses.Field[Any]) -> bool:
     return "later" in field.metadata and getattr(fact, field.name) is None
 
 
-def revive(data: Any) -> Any:
+#: How deep facts lie within facts; no plan comes near it.
+MOST_DEPTH = 150
+
+
+def revive(data: Any, depth: int = 0) -> Any:
     """The fact that :func:`plain` wrote; unknown types and fields are refused."""
-    try:
-        return _revive(data)
-    except RecursionError:
-        raise FileError("The file is nested too deeply to be a plan or a release.") from None
-
-
-def _revive(data: Any) -> Any:
+    if depth > MOST_DEPTH:
+        raise FileError("The file is nested too deeply to be a plan or a release.")
     if isinstance(data, list):
-        return [_revive(v) for v in data]
+        return [revive(v, depth + 1) for v in data] if any(isinstance(v, list | dict) for v in data) else data
     if not isinstance(data, Mapping):
         return data
     name = data.get("type")
@@ -132,10 +131,10 @@ def _revive(data: Any) -> Any:
     if unknown := sorted(set(fields) - known):
         raise FileError(f"{name} has no field {unknown[0][:40]!r}; the file may come from a newer version.")
     try:
-        return Fact.types[name](**{k: _revive(v) for k, v in fields.items()})
+        return Fact.types[name](**{k: revive(v, depth + 1) for k, v in fields.items()})
     except DpfdaError:
         raise
-    except (TypeError, AttributeError, ValueError, ArithmeticError, MemoryError):
+    except (TypeError, AttributeError, ValueError, ArithmeticError, LookupError, MemoryError):
         raise FileError(f"The file does not hold a whole {name}.") from None
 
 
@@ -157,7 +156,9 @@ def seal(kind: str, version: int, body: dict[str, Any]) -> str:
 def unseal(text: str, kind: str, version: int) -> dict[str, Any]:
     """The body that :func:`seal` wrote; anything else is refused with a reason."""
     try:
-        body = json.loads(text, parse_constant=_no_constant, parse_float=_finite)
+        body = json.loads(text, parse_constant=_no_constant, parse_float=_finite, object_pairs_hook=_once)
+    except DpfdaError:
+        raise
     except (ValueError, RecursionError):
         raise FileError(f"This is not a {kind}: the text is not JSON.") from None
     if not isinstance(body, dict) or body.pop("dpfda", None) != kind:
@@ -184,6 +185,14 @@ def kind_of(text: str) -> str:
     except (ValueError, RecursionError):
         return ""
     return str(body.get("dpfda", "")) if isinstance(body, dict) else ""
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """An object in which every name stands once, so that a reviewer and the program read the same."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise FileError("The file says something twice: a name repeats within one object. It was edited or damaged.")
+    return found
 
 
 def _no_constant(name: str) -> float:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import IO
 
 import numpy as np
 import pyarrow as pa
@@ -20,6 +21,9 @@ from .labels import MARK
 from .places import Place
 
 CURE = "Name the value columns, e.g. columns='hh*', or repair the cell."
+#: Characters of a line, and columns: more than any record has.
+LONGEST_LINE, MOST_COLUMNS = 1 << 24, 100_000
+SPLIT = "Write one row per record."
 MISSING = ("", "na", "n/a", "nan", "null")
 
 
@@ -47,7 +51,9 @@ def layout(path: Place, header: bool | None, lenient: bool, width: int | None) -
     if lenient and not header and width is not None:
         return Layout(delimiter, None, width)
     with path.text() as file:
-        line = file.readline(1 << 20).removeprefix(MARK)
+        line = file.readline(LONGEST_LINE + 1).removeprefix(MARK)
+    if len(line) > LONGEST_LINE:
+        raise FileError(f"{path.name!r} begins with a line of more than {LONGEST_LINE:,} characters. {SPLIT}")
     if "\x00" in line or "\ufffd" in line:
         raise FileError(f"{path.name!r} does not begin with text in UTF-8. Save it as UTF-8.")
     first = _cells(line, delimiter)
@@ -55,6 +61,8 @@ def layout(path: Place, header: bool | None, lenient: bool, width: int | None) -
         raise RecordError(
             f"The file {path.name!r} is empty or begins with an empty line", cure="Write one row per record."
         )
+    if len(first) > MOST_COLUMNS:
+        raise FileError(f"{path.name!r} has more than {MOST_COLUMNS:,} columns. Write curves by their observations.")
     if len(first) == 1 and width != 1:
         raise FileError(
             f"{path.name!r} has one column when split at {'tabs' if delimiter == chr(9) else 'commas'}, and a record "
@@ -144,9 +152,10 @@ def _careful(
     words: list[list[str | None]] = []
     with place.text() as file:
         if layout.names:
-            file.readline()
+            file.readline(LONGEST_LINE + 1)
         # In a file of one column an empty line is a record without a value; elsewhere it is nothing.
-        lines = (line for line in file if layout.width == 1 or line.removeprefix(MARK).strip("\r\n"))
+        whole = _lines(file, layout, lenient)
+        lines = (line for line in whole if layout.width == 1 or line.removeprefix(MARK).strip("\r\n"))
         for index, marked in enumerate(lines):
             line = marked.removeprefix(MARK)  # wherever it stands, so that no place is special
             if index < skip:
@@ -160,6 +169,18 @@ def _careful(
                 block, words = [], []
     if block:
         yield _batch(block, words, len(aside))
+
+
+def _lines(file: IO[str], layout: Layout, lenient: bool) -> Iterator[str]:
+    """Line after line; one that is too long to be a record is an error, or one that is unusable, alone."""
+    while line := file.readline(LONGEST_LINE + 1):
+        if len(line) > LONGEST_LINE:
+            if not lenient:
+                raise RecordError(f"A line has more than {LONGEST_LINE:,} characters", cure=SPLIT)
+            while line and line[-1] not in "\r\n":
+                line = file.readline(LONGEST_LINE)
+            line = layout.delimiter * layout.width  # one cell too many
+        yield line
 
 
 def _batch(block: list[list[float]], words: list[list[str | None]], aside: int) -> Batch:
@@ -202,7 +223,7 @@ def _bare(cell: str) -> str:
 def _number(cell: str) -> float | None:
     if cell.lower() in MISSING:
         return math.nan
-    if "_" in cell:  # Python reads 1_0 as ten; files do not
+    if "_" in cell or not cell.isascii():  # Python reads 1_0 as ten, and digits of every script; files do not
         return None
     try:
         return float(cell)

@@ -17,8 +17,23 @@ def shown(value: object) -> str:
     return repr(value)[:60] if value is None or isinstance(value, harmless) else type(value).__name__
 
 
+def printable(text: str) -> str:
+    """A text that a terminal only shows: what would steer it (escapes, new lines, marks of direction) is spelt out.
+
+    >>> printable("mean" + chr(27) + "[2J")
+    'mean\\x1b[2J'
+    """
+    return text if text.isprintable() else "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
+
+
 class DpfdaError(Exception):
-    """Base class: catch this to catch everything the package raises on purpose."""
+    """Base class: catch this to catch everything the package raises on purpose.
+
+    Messages are one paragraph of printable text, whatever a file or an argument brought into them.
+    """
+
+    def __init__(self, *words: Any):
+        super().__init__(*(printable(word) if isinstance(word, str) else word for word in words))
 
 
 class ParameterError(DpfdaError, ValueError):

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import errno
 import os
+import stat
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -20,6 +21,8 @@ Name = str | os.PathLike[str]
 #: Space that a reservation takes, enough for any output, so that a full disk is found before the charge.
 ROOM = 1 << 20
 DATABASE = b"SQLite format 3\0"
+#: Bytes of a plan, a release or a summary: beyond what the largest grids and lattices need.
+MOST_TEXT = 1 << 29
 
 
 class Reserved:
@@ -134,14 +137,24 @@ def _identity(path: Path) -> str:
 
 
 def read_text(path: Name, kind: str) -> str:
-    """All of a file that should hold a `kind` of sealed text."""
-    name = Path(path).name
+    """All of a file that should hold a `kind` of sealed text; never a device or a pipe, which might not end."""
+    name = (Path(path).name or str(path))[:60]
     try:
-        return Path(path).read_text(encoding="utf-8")
+        with open(os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0)), "rb") as file:
+            if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+                raise FileError(f"{name!r} is not an ordinary file. Name a {kind}.")
+            content = file.read(MOST_TEXT + 1)
+        if len(content) > MOST_TEXT:
+            raise FileError(f"{name!r} is no {kind}: one has at most {MOST_TEXT >> 20} MB. Check the path.")
+        return content.decode("utf-8")
+    except FileError:
+        raise
     except OSError as error:
-        raise FileError(f"{name!r} cannot be read: {error.strerror}.") from None
+        raise FileError(f"{name!r} cannot be read: {error.strerror}. Check the path.") from None
     except UnicodeDecodeError:
         raise FileError(f"{name!r} is not a {kind}: it is not text.") from None
+    except ValueError:  # a name that no file system has
+        raise FileError(f"{name!r} is not the name of a file. Check the path.") from None
 
 
 def write_whole(path: Name, content: str | bytes, mode: int = 0o644) -> Path:

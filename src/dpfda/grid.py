@@ -7,6 +7,7 @@ numbers the computer handles (derivations: inner product).
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -30,8 +31,13 @@ def _equal(points: np.ndarray, length: float) -> np.ndarray:
     return np.full(points.size, length / points.size)
 
 
-#: More points than any curve has; memory for a matrix of them is checked where one is needed.
-MOST_POINTS = 10_000_000
+#: Points along one line, and of all combinations of several: more than any curve or surface has, and few enough that
+#: a plan and a release of them fit into a file. Memory for a matrix of them is checked where one is needed.
+MOST_POINTS, MOST_TOGETHER = 1_000_000, 2**24
+#: Beyond this squares and quotients of places leave the range of numbers.
+FARTHEST = 1e60
+#: Characters of a name or a unit.
+LONGEST_NAME = 200
 RULES = {"trapezoid": _trapezoid, "equal": _equal}
 
 
@@ -59,21 +65,23 @@ class Grid(Fact):
             points = frozen_array(np.asarray(self.points, dtype=float) + 0.0)  # no negative zeros
         except (TypeError, ValueError):
             points = frozen_array([])
-        if points.ndim != 1 or points.size < 2:
+        if points.ndim != 1 or not 2 <= points.size <= MOST_POINTS:
             raise ParameterError(
-                "a grid needs at least two points in one dimension",
+                f"a grid needs at least two points in one dimension, and at most {MOST_POINTS:,}",
                 f"shape {points.shape}",
                 "Pass a list such as [0, 0.5, 1].",
             )
-        if not np.isfinite(points).all() or not (np.diff(points) > 0).all():
+        if not (np.abs(points) < FARTHEST).all() or not (np.diff(points) > 0).all():
             raise ParameterError(
-                "grid points must be finite and strictly increasing",
+                f"grid points must be finite (within {FARTHEST:g}) and strictly increasing",
                 "points that are not",
                 "Sort them and drop repeats.",
             )
         low, high = (float(points[0]), float(points[-1])) if self.span is None else map(float, self.span)
-        if not (low <= points[0] and points[-1] <= high):
-            raise ParameterError("the span must hold every grid point", (low, high), "Widen it.")
+        if not -FARTHEST < low <= points[0] <= points[-1] <= high < FARTHEST:
+            raise ParameterError("the span must be finite and hold every grid point", (low, high), "Widen it.")
+        for text in (self.name, self.unit):
+            check_name("names and units of axes", text)
         object.__setattr__(self, "points", points)
         object.__setattr__(self, "span", (low, high))
         weights = self.weights
@@ -179,8 +187,14 @@ class Grid(Fact):
         return f"Grid({self.size} points of {self.label} on [{low:g}, {high:g}], {self.rule} weights)"
 
 
+def check_name(what: str, text: object, longest: int = LONGEST_NAME) -> None:
+    """Texts that go into tables, pictures and terminals are short and can be printed."""
+    if not isinstance(text, str) or len(text) > longest or not text.isprintable():
+        raise ParameterError(f"{what} are printable texts of up to {longest} characters", shown(text), "Shorten it.")
+
+
 def _check_size(start: float, stop: float, size: int) -> None:
-    if not (np.isfinite(start) and np.isfinite(stop) and start < stop):
+    if not all(isinstance(end, int | float | np.number) for end in (start, stop)) or not start < stop:
         raise ParameterError("a grid must run from a start to a larger stop", (start, stop), "Swap the ends.")
     if isinstance(size, bool) or not isinstance(size, int | np.integer) or not 2 <= size <= MOST_POINTS:
         raise ParameterError(f"a grid has between 2 and {MOST_POINTS:,} points", shown(size), "Pass a whole number.")
@@ -202,6 +216,7 @@ class ProductGrid(Fact):
             raise ParameterError(
                 "a product needs grids as axes", type(self.axes).__name__, "Pass Grid objects: Grid.product(a, b)."
             )
+        check_together(self.shape)
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -209,7 +224,7 @@ class ProductGrid(Fact):
 
     @property
     def size(self) -> int:
-        return int(np.prod(self.shape))
+        return math.prod(self.shape)
 
     @cached_property
     def points(self) -> np.ndarray:
@@ -244,6 +259,13 @@ class ProductGrid(Fact):
     def __repr__(self) -> str:
         sides = " x ".join(f"[{axis.span[0]:g}, {axis.span[1]:g}]" for axis in self.axes)
         return f"ProductGrid({' x '.join(map(str, self.shape))} points of {self.label} on {sides})"
+
+
+def check_together(shape: tuple[int, ...]) -> None:
+    """Refuse, before anything is laid out, more combinations of points than a surface has."""
+    if math.prod(shape) > MOST_TOGETHER:
+        size = " x ".join(map(str, shape[:4])) + (" x ..." if len(shape) > 4 else "")
+        raise ParameterError(f"a grid has at most {MOST_TOGETHER:,} points altogether", size, "Ask for fewer.")
 
 
 def as_points(t: ArrayLike, grid: Grid | ProductGrid) -> np.ndarray:

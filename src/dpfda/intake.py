@@ -22,7 +22,7 @@ from .basis import Eigenbasis
 from .codec import Fact
 from .components import domain_of
 from .errors import ParameterError, RecordError, shown
-from .grid import Grid, ProductGrid
+from .grid import Grid, ProductGrid, check_name
 
 #: Values of a unit's curves are rounded to whole numbers of a quantum before they are added, so that sums are exact
 #: in any order: 2^30 quanta make the largest value that a curve inside the bound can have at one point.
@@ -55,8 +55,9 @@ class Unit(Fact):
             text = getattr(self, role)
             if role == "order" and text is None:
                 continue
-            if not isinstance(text, str) or not text.strip() or not text.isprintable():
+            if not isinstance(text, str) or not text.strip():
                 raise ParameterError(f"the {role} of a unit is a column", shown(text), "Pass unit='household', say.")
+            check_name("names of columns", text)
         if self.most is None:
             if self.order is not None:
                 raise ParameterError("an order serves to keep some curves", "no most", "Pass most=30, say.")

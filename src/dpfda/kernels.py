@@ -10,7 +10,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from math import factorial
 from typing import Any, Self
 
@@ -25,6 +25,8 @@ from .grid import Grid, ProductGrid
 
 #: Decomposing a kernel on this many points takes about a minute.
 MOST_NYSTROM = 5_000
+#: Sums and products within one another.
+MOST_TERMS = 100
 
 
 class Kernel(Fact, ABC):
@@ -102,8 +104,8 @@ def _distance(s: np.ndarray, t: np.ndarray) -> np.ndarray:
 
 
 def _positive(name: str, value: float) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float | np.number) or not 0 < float(value) < np.inf:
-        raise ParameterError(f"{name} must be positive and finite", value, f"Pass {name}=0.1, say.")
+    if isinstance(value, bool) or not isinstance(value, int | float | np.number) or not 1e-60 < value < 1e60:
+        raise ParameterError(f"{name} must be positive and finite (1e-60 to 1e60)", value, f"Pass {name}=0.1, say.")
     return float(value)
 
 
@@ -234,6 +236,17 @@ class Constant(Kernel):
 class _Pair(Kernel):
     left: Kernel
     right: Kernel
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.left, Kernel) or not isinstance(self.right, Kernel):
+            raise ParameterError("kernels add and multiply with kernels", "something else", "Pass two kernels.")
+        if self.depth > MOST_TERMS:
+            raise ParameterError(f"a kernel has at most {MOST_TERMS} terms, one within the other", "more", "Use fewer.")
+
+    @cached_property
+    def depth(self) -> int:
+        """How many sums and products lie within one another."""
+        return 1 + max(getattr(self.left, "depth", 0), getattr(self.right, "depth", 0))
 
     @property
     def decay(self) -> float | None:  # type: ignore[override]

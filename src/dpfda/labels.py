@@ -17,6 +17,7 @@ from decimal import Decimal
 import numpy as np
 
 from .errors import ParameterError, shown
+from .grid import check_name
 
 MOST_GROUPS = 10_000
 #: A decimal number of more digits is not spelt out: that could take hours.
@@ -132,11 +133,11 @@ def as_groups(groups: Sequence[object] | None) -> tuple[str, ...] | None:
         return None
     if isinstance(groups, str) or not all(isinstance(g, str | int | np.integer) for g in groups):
         raise ParameterError("groups must be a list of names", shown(groups), "Pass groups=['north', 'south'].")
+    if len(groups) > MOST_GROUPS:
+        raise ParameterError(f"there can be at most {MOST_GROUPS:,} groups", f"{len(groups):,}", "List fewer.")
     names = tuple(str(g).strip() for g in groups)
-    if (
-        not names
-        or len({label_text(name) for name in names}) < len(names)
-        or not all(n and n.isprintable() for n in names)
-    ):
+    if not names or len({label_text(name) for name in names}) < len(names) or "" in names:
         raise ParameterError("groups must be different names, at least one", shown(names), "Drop repeats.")
+    for name in names:
+        check_name("names of groups", name)
     return names

@@ -1,32 +1,79 @@
-"""Parquet files: names, sizes and batches, with errors that say which file and quote nothing of it."""
+"""Parquet files: names, sizes and batches, with errors that say which file and quote nothing of it.
+
+A small file can claim to hold any number of equal values. What is decoded is bounded by the size of the file, and
+texts are decoded once however often they stand there, so that neither time nor memory is at a file's mercy.
+"""
 
 from __future__ import annotations
 
+import io
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 import pyarrow as pa
 import pyarrow.parquet
 
-from .errors import FileError
+from .errors import DpfdaError, FileError
 from .places import Place
 
 #: Bytes of a batch: it and its copy by rows stay near the processor. Bytes of a row group that is decoded at once.
 BATCH_BYTES, GROUP_BYTES = 1 << 22, 10 << 24
 #: Read as needed, so that memory does not grow with the size of a file.
 PAGE = 1 << 16
+#: Bytes of numbers that any file may hold, and how many times its own size a larger one.
+FREE_BYTES, MOST_TIMES = 1 << 30, 1000
 
 
 @contextmanager
-def _opened(place: Place) -> Iterator[pyarrow.parquet.ParquetFile]:
+def _opened(place: Place, columns: Sequence[str] = ()) -> Iterator[pyarrow.parquet.ParquetFile]:
+    """The file; texts among the `columns` come with each spelling once."""
     try:
         with place.open() as file:
             source = file if place.remote else place.path
-            yield pyarrow.parquet.ParquetFile(source, buffer_size=PAGE, pre_buffer=False)
-    except FileError:
+            options = {"buffer_size": PAGE, "pre_buffer": False}
+            found = pyarrow.parquet.ParquetFile(source, **options)
+            if columns:
+                _check_claims(place, file.seek(0, io.SEEK_END), found, columns)
+                if words := [name for name in columns if _is_text(found.schema_arrow.field(name).type)]:
+                    known = found.metadata
+                    found = pyarrow.parquet.ParquetFile(source, metadata=known, read_dictionary=words, **options)
+            yield found
+    except DpfdaError:
         raise
-    except (pa.ArrowException, OSError):
+    except (pa.ArrowException, OSError, ValueError, KeyError, TypeError, MemoryError):
         raise FileError(f"{place.name!r} is not a readable Parquet file, or not all of it. Write it again.") from None
+
+
+def _check_claims(place: Place, size: int, file: pyarrow.parquet.ParquetFile, columns: Sequence[str]) -> None:
+    lists = _lists(file, columns)
+    groups = range(file.num_row_groups)
+    claimed = sum(8 * _cells(file, number, columns, lists) for number in groups)
+    claimed = max(claimed, sum(file.metadata.row_group(number).total_byte_size for number in groups))
+    if claimed > max(FREE_BYTES, MOST_TIMES * size):
+        raise FileError(
+            f"{place.name!r} claims to hold more than {MOST_TIMES:,} times its own size: it may be made to fill "
+            "memory. Write it again without compression if it is not."
+        )
+
+
+def _is_text(kind: pa.DataType) -> bool:
+    types = pa.types
+    return types.is_string(kind) or types.is_binary(kind) or types.is_large_string(kind) or types.is_large_binary(kind)
+
+
+def _lists(file: pyarrow.parquet.ParquetFile, columns: Sequence[str]) -> list[int]:
+    """The numbers of stored columns that hold several values a row, of those chosen."""
+    nested = [name for name in columns if pa.types.is_nested(file.schema_arrow.field(name).type)]
+    if not nested:
+        return []
+    paths = [file.schema.column(number).path for number in range(file.metadata.num_columns)]
+    return [i for i, path in enumerate(paths) if any(path.startswith(f"{name}.") for name in nested)]
+
+
+def _cells(file: pyarrow.parquet.ParquetFile, number: int, columns: Sequence[str], lists: Sequence[int]) -> int:
+    """Values in the chosen columns of a row group, as its footer says."""
+    group = file.metadata.row_group(number)
+    return int(group.num_rows * len(columns) + sum(group.column(i).num_values for i in lists))
 
 
 def schema(place: Place) -> pa.Schema:
@@ -58,11 +105,13 @@ def batches(place: Place, columns: list[str]) -> Iterator[pa.RecordBatch]:
     A row group that is not too large is decoded at once: that is quicker, and frees its dictionaries and pages before
     the next one; of larger ones pages are decoded as they are needed.
     """
-    rows = max(1, BATCH_BYTES // (8 * max(1, len(columns))))
-    with _opened(place) as file:
+    with _opened(place, columns) as file:
+        lists = _lists(file, columns)
         for number in range(file.num_row_groups):
             group = file.metadata.row_group(number)
-            if max(group.total_byte_size, 8 * group.num_rows * len(columns)) <= GROUP_BYTES:
+            cells = _cells(file, number, columns, lists)
+            rows = max(1, BATCH_BYTES * group.num_rows // (8 * max(1, cells)))
+            if max(group.total_byte_size, 8 * cells) <= GROUP_BYTES:
                 yield from file.read_row_group(number, columns=columns).to_batches(max_chunksize=rows)
             else:
                 yield from file.iter_batches(batch_size=rows, row_groups=[number], columns=columns)

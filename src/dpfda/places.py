@@ -14,9 +14,17 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import IO, Any
 
-from .errors import FileError, ParameterError
+from .errors import DpfdaError, FileError, ParameterError, shown
 
 PARQUET, TEXT = (".parquet", ".pq"), (".csv", ".tsv", ".txt")
+#: Characters of a name in messages.
+LONGEST_NAME = 60
+#: Stores that an address may name. Others (archives, caches, repositories, chains of them) may fetch, unpack or write
+#: what nobody asked for.
+STORES = (
+    "file", "local", "memory", "s3", "s3a", "gs", "gcs", "az", "abfs", "abfss", "adl", "oss", "oci", "hdfs", "webhdfs",
+    "http", "https", "ftp", "sftp", "ssh", "smb", "dbfs", "hf",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -32,7 +40,7 @@ class Place:
     @property
     def name(self) -> str:
         """For messages: the last part of the path."""
-        return (PurePosixPath(self.path) if self.remote else Path(self.path)).name or self.path
+        return ((PurePosixPath(self.path) if self.remote else Path(self.path)).name or self.path)[:LONGEST_NAME]
 
     @property
     def suffix(self) -> str:
@@ -91,6 +99,13 @@ def _reason(error: Exception) -> str:
 
 
 def _system(address: str) -> tuple[Any, str]:
+    store = address.split("://")[0].lower()
+    if store not in STORES or "::" in address:
+        raise ParameterError(
+            f"an address begins with one of {', '.join(f'{name}://' for name in STORES)}",
+            shown(address),
+            "Copy the file to one of these, or to this machine.",
+        )
     try:
         import fsspec
     except ImportError:
@@ -126,7 +141,12 @@ def expanded(data: Any) -> list[Place]:
     given: Sequence[Any] = [data] if isinstance(data, str | os.PathLike) else data
     places: list[Place] = []
     for path in given:
-        places += _expanded(os.fspath(path))
+        try:
+            places += _expanded(os.fsdecode(path))
+        except (OSError, ValueError, NotImplementedError) as error:
+            if isinstance(error, DpfdaError):
+                raise
+            raise FileError(f"{Path(os.fsdecode(path)).name[:60]!r} cannot be read: {_reason(error)}.") from None
     if len({_identity(place) for place in places}) < len(places):
         raise ParameterError("a file must be named once", "one that is named twice", "Its records would count twice.")
     return places

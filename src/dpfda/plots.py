@@ -28,6 +28,20 @@ def _axes(ax: Any, **options: Any) -> Any:
     return Figure(figsize=(7.2, 4.2), layout="constrained").add_subplot(**options)
 
 
+#: Names are shown as they are spelt: a dollar is a dollar, and begins no formula.
+SPELT = {"parse_math": False}
+
+
+def _legend(ax: Any, **options: Any) -> None:
+    for text in ax.legend(**options).get_texts():
+        text.set(**SPELT)
+
+
+def _entry(name: str) -> str:
+    """A name for a legend, which leaves out those that begin with an underscore."""
+    return f" {name}" if name.startswith("_") else name
+
+
 def fine(grid: Grid, points: int = 241) -> np.ndarray:
     """Evenly spread points over the whole domain, enough for a smooth line."""
     low, high = grid.span
@@ -54,12 +68,12 @@ def curve(
         linewidth=0,
         label=f"{band.level:.0%} simultaneous {about}",
     )
-    ax.plot(band.t, values, color=INK, linewidth=2, label=label)
-    ax.set_xlabel(grid.label)
+    ax.plot(band.t, values, color=INK, linewidth=2, label=_entry(label))
+    ax.set_xlabel(grid.label, **SPELT)
     ax.set_xlim(*grid.span)
-    ax.set_title(title, loc="left", fontsize=11)
+    ax.set_title(title, loc="left", fontsize=11, **SPELT)
     ax.spines[["top", "right"]].set_visible(False)
-    ax.legend(frameon=False, fontsize=9, loc="best")
+    _legend(ax, frameon=False, fontsize=9, loc="best")
     return ax
 
 
@@ -68,7 +82,7 @@ def curves(grid: Grid, values: np.ndarray, band: Band, names: Sequence[str], tit
     across = min(len(names), 3)
     down = -(-len(names) // across)
     figure = Figure(figsize=(4.4 * across, 3.4 * down + 0.3), layout="constrained")
-    figure.suptitle(title, fontsize=11, x=0.01, ha="left")
+    figure.suptitle(title, fontsize=11, x=0.01, ha="left", **SPELT)
     places = figure.subplots(down, across, squeeze=False).ravel()
     for i, (place, name) in enumerate(zip(places, names, strict=False)):
         part = Band(band.t, band.lower[i], band.upper[i], band.level)
@@ -95,13 +109,13 @@ def together(
     for i, name in enumerate(names):
         colour, line = COLOURS[i % len(COLOURS)], LINES[i // len(COLOURS) % len(LINES)]
         ax.fill_between(band.t, band.lower[i], band.upper[i], color=colour, alpha=0.22, linewidth=0)
-        ax.plot(band.t, values[i], color=colour, linestyle=line, linewidth=2, label=name)
+        ax.plot(band.t, values[i], color=colour, linestyle=line, linewidth=2, label=_entry(name))
     ax.fill_between([], [], color="#555555", alpha=0.22, linewidth=0, label=f"{band.level:.0%} simultaneous {about}")
-    ax.set_xlabel(grid.label)
+    ax.set_xlabel(grid.label, **SPELT)
     ax.set_xlim(*grid.span)
-    ax.set_title(title, loc="left", fontsize=11)
+    ax.set_title(title, loc="left", fontsize=11, **SPELT)
     ax.spines[["top", "right"]].set_visible(False)
-    ax.legend(frameon=False, fontsize=9, loc="best", ncols=1 + len(names) // 10)
+    _legend(ax, frameon=False, fontsize=9, loc="best", ncols=1 + len(names) // 10)
     return ax
 
 
@@ -139,9 +153,9 @@ def surface(
         x, y = np.meshgrid(first.points, second.points, indexing="ij")
         ax.set_zlabel("value")
         ax.plot_surface(x, y, values, cmap=HEAT, linewidth=0, antialiased=True, rcount=80, ccount=80)
-    ax.set_xlabel(first.label)
-    ax.set_ylabel(second.label)
-    ax.set_title(title, loc="left", fontsize=11)
+    ax.set_xlabel(first.label, **SPELT)
+    ax.set_ylabel(second.label, **SPELT)
+    ax.set_title(title, loc="left", fontsize=11, **SPELT)
     return ax
 
 
@@ -169,11 +183,11 @@ def regions(grid: ProductGrid, best: np.ndarray, names: Sequence[str], ax: Any =
         alpha=0.6,
     )
     for colour, name in zip(colours, names, strict=True):
-        ax.fill_between([], [], color=colour, alpha=0.6, label=name)
-    ax.legend(fontsize=9, loc="best")
-    ax.set_xlabel(first.label)
-    ax.set_ylabel(second.label)
-    ax.set_title(title, loc="left", fontsize=11)
+        ax.fill_between([], [], color=colour, alpha=0.6, label=_entry(name))
+    _legend(ax, fontsize=9, loc="best")
+    ax.set_xlabel(first.label, **SPELT)
+    ax.set_ylabel(second.label, **SPELT)
+    ax.set_title(title, loc="left", fontsize=11, **SPELT)
     return ax
 
 
@@ -182,7 +196,7 @@ def panels(parts: Sequence[Any], title: str = "", names: Sequence[str] | None = 
     across = min(len(parts), 4)
     down = -(-len(parts) // across)
     figure = Figure(figsize=(4.2 * across, 3.8 * down + 0.3), layout="constrained")
-    figure.suptitle(title, fontsize=11, x=0.01, ha="left")
+    figure.suptitle(title, fontsize=11, x=0.01, ha="left", **SPELT)
     places = figure.subplots(down, across, squeeze=False).ravel()
     top = max(float(part.values.max()) for part in parts) if names else None
     for place, part, name in zip(places, parts, names or [""] * len(parts), strict=False):
@@ -197,13 +211,13 @@ def overlay(grid: Grid | ProductGrid, curves: Mapping[str, np.ndarray], ax: Any 
     ax, grid = _axes(ax), grid.axes[-1]
     for i, (name, values) in enumerate(curves.items()):
         colour, line = COLOURS[i % len(COLOURS)], LINES[i // len(COLOURS) % len(LINES)]
-        ax.plot(grid.points, values, color=colour, linestyle=line, linewidth=1.8, label=name, alpha=0.9)
-    ax.set_xlabel(grid.label)
+        ax.plot(grid.points, values, color=colour, linestyle=line, linewidth=1.8, label=_entry(name), alpha=0.9)
+    ax.set_xlabel(grid.label, **SPELT)
     ax.set_xlim(*grid.span)
-    ax.set_title(title, loc="left", fontsize=11)
+    ax.set_title(title, loc="left", fontsize=11, **SPELT)
     ax.spines[["top", "right"]].set_visible(False)
     if curves:
-        ax.legend(frameon=False, fontsize=8, ncols=1 + len(curves) // 10)
+        _legend(ax, frameon=False, fontsize=8, ncols=1 + len(curves) // 10)
     return ax
 
 
@@ -218,7 +232,7 @@ def comparison(epsilons: Sequence[float], risks: Mapping[str, Sequence[float]], 
     ax.set_xlabel("epsilon")
     ax.set_ylabel("expected risk (squared L2)")
     ax.spines[["top", "right"]].set_visible(False)
-    ax.legend(frameon=False, fontsize=9)
+    _legend(ax, frameon=False, fontsize=9)
     return ax
 
 

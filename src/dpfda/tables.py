@@ -341,6 +341,9 @@ def _texts(column: pa.Array) -> np.ndarray:
 
 def cells_of(column: pa.Array) -> list[Any]:
     """Cells of an Arrow column; one that cannot be read is missing, alone."""
+    if pa.types.is_dictionary(column.type):  # each spelling is read once
+        known = cells_of(column.dictionary)
+        return [None if place is None else known[place] for place in column.indices.to_pylist()]
     try:
         return column.to_pylist()  # type: ignore[no-any-return]
     except Exception:  # of one cell; then each is read by itself

@@ -150,22 +150,13 @@ def plan_without_data(n: int | None, kind: Any = MeanPlan, **options: Any) -> An
     return kind(n=n, **options)
 
 
-def read_text(path: Path) -> str:
-    try:
-        return path.read_text(encoding="utf-8")
-    except UnicodeDecodeError:
-        raise FileError(f"{path.name!r} is not a text file: it is neither a plan nor a release.") from None
-    except OSError as error:
-        raise FileError(f"{path.name or str(path)!r} cannot be read: {error.strerror}. Check the path.") from None
-
-
 def read_plan(path: Path, kind: type[AnyPlan]) -> AnyPlan:
-    return kind.from_json(read_text(path))
+    return kind.from_json(files.read_text(path, "plan"))
 
 
 def read_any_plan(path: Path) -> Any:
     """A plan, or one per group."""
-    plan = codec.revive(codec.unseal(read_text(path), "plan", VERSION).get("plan"))
+    plan = codec.revive(codec.unseal(files.read_text(path, "plan"), "plan", VERSION).get("plan"))
     if not isinstance(plan, Plan | GroupPlan):
         raise FileError("The file holds no plan.")
     return plan

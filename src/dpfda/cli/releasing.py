@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from .. import api, checkpoints, codec
+from .. import api, checkpoints, codec, files
 from .. import release as exits
 from ..errors import FileError, ParameterError
 from ..errors import shown as spelt
@@ -196,7 +196,7 @@ def show_command(
     Example: dpfda show mean.json --plot again.png
     """
     outputs = opt.Outputs(csv=csv, plot=plot)
-    kind = codec.kind_of(opt.read_text(file))
+    kind = codec.kind_of(files.read_text(file, "release or a plan"))
     if kind == "summary":
         saved = checkpoints.load(file)
         out.print(f"A summary of {len(saved.parts)} files for plan family {saved.plan[:12]}. {checkpoints.NOTICE}")

@@ -10,7 +10,7 @@ import numpy as np
 
 from ..errors import ParameterError
 from ..protocol import Part, Problem
-from .base import Penalized, check_rough
+from .base import Penalized, check_rough, powers
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,7 +59,7 @@ class AR(Penalized):
 
 def _scale(problem: Problem, eta: float | None) -> tuple[np.ndarray, np.ndarray]:
     """Thresholds for psi one, and the bounds that they must stay below."""
-    unit = 0.5 * problem.basis.eigenvalues ** (-float(eta or 1) / 2)
+    unit = 0.5 * powers(problem.basis.eigenvalues, -float(eta or 1) / 2)
     return unit, problem.extent[: unit.size]
 
 

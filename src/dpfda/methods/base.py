@@ -162,15 +162,30 @@ def check_components(components: int | None) -> None:
         )
 
 
+#: Powers of eigenvalues, and any other parameter: beyond these nothing is left of a curve, or nothing smoothed.
+MOST_POWER, MOST_NUMBER = 1000.0, 1e100
+
+
 def check_positive(name: str, value: float | None, above: float = 0.0) -> None:
     if value is None:
         return
-    if isinstance(value, bool) or not isinstance(value, int | float | np.number) or not above < value < np.inf:
+    most = MOST_POWER if name in ("eta", "power") else MOST_NUMBER
+    if isinstance(value, bool) or not isinstance(value, int | float | np.number) or not above < value <= most:
         raise ParameterError(
-            f"{name} must be a finite number above {above:g}",
+            f"{name} must be a finite number above {above:g} (and at most {most:g})",
             shown(value),
             f"Leave {name} out to choose it from public things.",
         )
+
+
+def powers(eigenvalues: np.ndarray, power: float) -> np.ndarray:
+    """Powers of eigenvalues that numbers can hold; a power that leaves their range is refused."""
+    with np.errstate(over="ignore", divide="ignore"):
+        found = eigenvalues**power
+    if not np.isfinite(found).all() or not found.max() > 0:
+        cure = "Lower it, or scale the kernel."
+        raise ParameterError("eta must leave powers of the eigenvalues in range", f"power {power:g}", cure)
+    return np.asarray(found)
 
 
 def check_rough(eta: float | None) -> None:

@@ -13,7 +13,7 @@ from ..errors import ParameterError, shown
 from ..noise import Gaussian
 from ..noise.gaussian import multiplier
 from ..protocol import Part, Problem
-from .base import Method, best_scale, check_positive, class_risk, noised
+from .base import Method, best_scale, check_positive, class_risk, noised, powers
 from .qr import check_no_psi, ridge
 
 
@@ -49,15 +49,15 @@ class GaussianProcess(Method):
             check_no_psi(self.psi)
             return replace(self, eta=self.eta or problem.eta or 1.0)
         eta = self.eta or 1 + 2 / (problem.decay or 4.0)
-        powers = problem.basis.eigenvalues**eta
+        found = powers(problem.basis.eigenvalues, eta)
         psi = self.psi or best_scale(
-            lambda x: self._risk(problem, epsilon, ridge(powers, x)), 1e-3 * float(powers[-1]), 1e3 * float(powers[0])
+            lambda x: self._risk(problem, epsilon, ridge(found, x)), 1e-3 * float(found[-1]), 1e3 * float(found[0])
         )
         return replace(self, eta=eta, psi=psi)
 
     def calibrate(self, problem: Problem, epsilon: Fraction) -> tuple[Part, ...]:
         chosen = self.resolved(problem, epsilon)
-        filter = ridge(problem.basis.eigenvalues**chosen.eta, chosen.psi)
+        filter = ridge(powers(problem.basis.eigenvalues, chosen.eta or 1.0), chosen.psi)
         where = noised(problem, filter)
         if not where.size:
             raise ParameterError(

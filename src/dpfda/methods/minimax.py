@@ -11,6 +11,9 @@ import numpy as np
 from ..protocol import Part, Problem
 from .base import LaplaceMethod, check_positive
 
+#: The smallest guess of a coordinate beside the first.
+LEAST = 1e-100
+
 
 @dataclass(frozen=True, eq=False)
 class Minimax(LaplaceMethod):
@@ -49,5 +52,6 @@ class Minimax(LaplaceMethod):
         if power is None:
             return problem.guess
         eigenvalues = problem.basis.eigenvalues
-        shape = (eigenvalues / eigenvalues[0]) ** power
+        # Where a high power leaves nothing, next to nothing: the filter closes there all the same.
+        shape = np.maximum((eigenvalues / eigenvalues[0]) ** power, LEAST)
         return shape * (problem.guess.sum() / shape.sum())

@@ -11,7 +11,7 @@ import numpy as np
 from ..basis import NEGLIGIBLE
 from ..errors import ParameterError
 from ..protocol import Part, Problem
-from .base import Penalized, best_scale, check_rough
+from .base import Penalized, best_scale, check_rough, powers
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,15 +31,15 @@ class QR(Penalized):
             check_no_psi(self.psi)
             return replace(self, eta=eta)
         check_rough(self.eta)
-        powers = problem.basis.eigenvalues**eta
+        found = powers(problem.basis.eigenvalues, eta)
         psi = self.psi or best_scale(
-            lambda x: self._psi_risk(problem, epsilon, powers, x), 1e-3 * float(powers[-1]), 1e3 * float(powers[0])
+            lambda x: self._psi_risk(problem, epsilon, found, x), 1e-3 * float(found[-1]), 1e3 * float(found[0])
         )
         return replace(self, eta=eta, psi=psi)
 
     def calibrate(self, problem: Problem, epsilon: Fraction) -> tuple[Part, ...]:
         chosen = self.resolved(problem, epsilon)
-        return (self._part(problem, epsilon, ridge(problem.basis.eigenvalues**chosen.eta, chosen.psi)),)
+        return (self._part(problem, epsilon, ridge(powers(problem.basis.eigenvalues, chosen.eta or 1.0), chosen.psi)),)
 
     def _psi_risk(self, problem: Problem, epsilon: Fraction, powers: np.ndarray, psi: float) -> float:
         return self._risk(problem, epsilon, ridge(powers, psi))

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import ParameterError, shown
+from ..grid import check_name
 from ..inputs import MOST_INPUTS
 from ..methods import Method
 from ..protocol import MOST_RECORDS
@@ -50,8 +51,10 @@ def as_names(names: Any, count: int) -> tuple[str, ...] | None:
     if names is None:
         return None
     found = () if isinstance(names, str) else tuple(str(name) for name in names)
-    if len(found) != count or not all(name and name.isprintable() for name in found):
+    if len(found) != count or not all(found):
         raise ParameterError(f"there must be a printable name for each of {count} inputs", shown(names), "Or none.")
+    for name in found:
+        check_name("names of inputs", name)
     return found
 
 

@@ -14,7 +14,7 @@ from .. import release as exits
 from .. import words
 from ..diameter import EXACT, AtomReach
 from ..errors import ParameterError, RecordError, shown
-from ..grid import Grid, ProductGrid
+from ..grid import Grid, ProductGrid, check_name
 from ..kernels import Gaussian, Kernel, Stationary
 from ..methods import FRL, QR, Auto, Bernstein, GaussianProcess, KNorm, Method, Minimax
 from ..methods.base import check_positive, one_of
@@ -320,8 +320,10 @@ def _as_names(axes: Any, dimension: int) -> tuple[str, ...]:
     if axes is None:
         return ("x", "y", "z")[:dimension]
     names = (axes,) if isinstance(axes, str) else tuple(axes)
-    if len(names) != dimension or not all(isinstance(name, str) and name.isprintable() for name in names):
+    if len(names) != dimension:
         raise ParameterError(f"axes must be {dimension} names", shown(axes), "Pass axes=['age (years)'], say.")
+    for name in names:
+        check_name("names of axes", name)
     return names
 
 

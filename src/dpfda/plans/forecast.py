@@ -72,7 +72,9 @@ class Forecast:
         """What a ridge does to noise of variance one in the second moment, and how much of the signal it takes away."""
         kept = self.energies**2 / (self.energies**2 + ridge**2)
         taken = self.signal * float(((1 - kept) ** 2 * self.energies).sum() / self.energies.sum())
-        return float((kept**2 / self.energies).sum()), taken
+        # A function whose energy is below what numbers can hold lets nothing through.
+        gains = np.divide(kept**2, self.energies, out=np.zeros_like(kept), where=self.energies > 0)
+        return float(gains.sum()), taken
 
     def _first_error(self, share: float) -> float:
         """Squared error that noise on the first moment makes in one entry of the second."""

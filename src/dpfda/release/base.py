@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Self
@@ -12,7 +13,7 @@ from numpy.typing import ArrayLike
 
 from .. import codec, plots, words
 from ..components import domain_of
-from ..errors import ParameterError
+from ..errors import ParameterError, printable
 from ..files import write_whole
 from ..grid import interpolated, like
 from ..postprocess import Band, band_half_width, confidence_half_width, shrink
@@ -218,15 +219,12 @@ class Release:
     def _columns(self, level: float) -> dict[str, np.ndarray]:
         band = self.band(level)
         points = self.grid.points.reshape(self.grid.size, -1)
-        axes = {axis.name: points[:, a] for a, axis in enumerate(self.grid.axes)}
+        axes = {name: points[:, a] for a, name in enumerate(axis_names(self.grid))}
         return {**axes, "value": self.values.ravel(), "lower": band.lower.ravel(), "upper": band.upper.ravel()}
 
     def to_csv(self, path: str | os.PathLike[str] | None = None, level: float = 0.95) -> str:
         """Grid, value and band as CSV text, and into a file if a path is given."""
-        columns = self._columns(level)
-        lines = [",".join(plain_cell(name) for name in columns)]
-        rows = zip(*(column.tolist() for column in columns.values()), strict=True)
-        text = "\n".join(lines + [",".join(map(_cell, row)) for row in rows]) + "\n"
+        text = csv_of(self._columns(level))
         if path is not None:
             write_whole(path, text)
         return text
@@ -241,10 +239,12 @@ class Release:
         """The curve or surface as an xarray DataArray, with the grid as its coordinates."""
         import xarray
 
-        names = [axis.name for axis in self.grid.axes]
+        names = axis_names(self.grid)
         facts = {"epsilon": float(self.plan.epsilon), "plan": self.plan.digest, "created": self.created}
-        units = {axis.name: {"units": axis.unit} if axis.unit else {} for axis in self.grid.axes}
-        coordinates = {axis.name: (axis.name, axis.points, units[axis.name]) for axis in self.grid.axes}
+        coordinates = {
+            name: (name, axis.points, {"units": axis.unit} if axis.unit else {})
+            for name, axis in zip(names, self.grid.axes, strict=True)
+        }
         return xarray.DataArray(self.values, coordinates, names, self.query, facts)
 
     def to_fdatagrid(self) -> Any:
@@ -260,11 +260,39 @@ class Release:
         )
 
 
+def csv_of(columns: Mapping[str, np.ndarray]) -> str:
+    """Columns as CSV text."""
+    lines = [",".join(plain_cell(name) for name in columns)]
+    rows = zip(*(column.tolist() for column in columns.values()), strict=True)
+    return "\n".join(lines + [",".join(map(_cell, row)) for row in rows]) + "\n"
+
+
 def _cell(value: Any) -> str:
     return plain_cell(value) if isinstance(value, str) else repr(value)
 
 
+#: Columns of every table of a release; an axis of such a name gets a number.
+COLUMNS = ("value", "lower", "upper", "group", "component", "coefficient")
+#: What separates cells or ends lines anywhere, and what makes a formula of a cell, also in its wide form.
+SEPARATORS, FORMULAS = str.maketrans(',;|"\t\r\n', "   '   "), tuple("=+-@%＝＋－＠")
+
+
+def axis_names(grid: Any) -> list[str]:
+    """Names of the axes as columns of a table, all different."""
+    found: list[str] = []
+    for axis in grid.axes:
+        name, number = axis.name, 2
+        while name in COLUMNS or name in found:
+            name, number = f"{axis.name} {number}", number + 1
+        found.append(name)
+    return found
+
+
 def plain_cell(text: str) -> str:
-    """A name that no spreadsheet will run as a formula."""
-    safe = text.replace('"', "'").replace("\n", " ").replace(",", " ")
-    return f"'{safe}" if safe[:1] in "=+-@\t" else safe
+    """A name that no spreadsheet will run as a formula, or split in two.
+
+    >>> plain_cell("=1+1"), plain_cell(' "-2'), plain_cell("north, south")
+    ("'=1+1", "' '-2", 'north  south')
+    """
+    safe = printable(text.translate(SEPARATORS))
+    return f"'{safe}" if safe.lstrip(" '\u00a0\u3000")[:1] in FORMULAS else safe

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from .. import plots, words
 from ..grid import interpolated
 from ..postprocess import Band
-from .base import Release
+from .base import Release, axis_names
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -121,7 +121,7 @@ class ComponentRelease(Release):
         band, line = self.band(level), self.plan.grid.line
         return {
             "component": np.repeat(self.names, line.size),
-            line.name: np.tile(line.points, len(self.names)),
+            axis_names(line)[0]: np.tile(line.points, len(self.names)),
             "value": self.values.ravel(),
             "lower": band.lower.ravel(),
             "upper": band.upper.ravel(),

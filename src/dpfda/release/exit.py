@@ -19,6 +19,7 @@ import numpy as np
 
 from .. import codec
 from ..errors import PlanMismatch
+from ..grid import check_name
 from ..ledger import Entry, Ledger
 from ..protocol import Stage, Summary
 
@@ -57,6 +58,7 @@ def execute_all(
 
     A plan of several stages reads the records `again` for each of them, through the problem it is given.
     """
+    check_name("names of queries", query)
     settled = {}
     for name, plan in plans.items():
         if again is None and plan.passes_needed > 1:

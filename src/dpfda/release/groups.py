@@ -15,7 +15,7 @@ from .. import codec, plots, words
 from ..errors import ParameterError, shown
 from ..files import write_whole
 from ..postprocess import Band, band_of
-from .base import VERSION, Release, plain_cell
+from .base import VERSION, Release, csv_of, plain_cell
 from .components import ComponentRelease
 
 
@@ -108,7 +108,7 @@ class GroupRelease(Mapping[str, Any]):
                 label = f"{name} (n = {part.plan.n:,})" if sizes and not part.plan.problem.adds else name
                 curves |= {f"{label} {line}".rstrip(): values for line, values in part.lines.items()}
             ax = plots.overlay(parts[0].grid, curves, ax, title)
-            ax.set_ylabel(parts[0].query)
+            ax.set_ylabel(parts[0].query, **plots.SPELT)
             return ax
         if parts[0].dimension > 2:
             raise ParameterError("pictures have at most two dimensions", "three", "Plot one group at a time.")
@@ -190,7 +190,7 @@ class Difference:
         else:
             ax = plots.curve(self.grid, self.values, band, ax=ax, title=title, label="private difference", about=about)
         ax.axhline(0.0, color="#888888", linewidth=0.8)
-        ax.set_ylabel(f"difference of {self.left.query}")
+        ax.set_ylabel(f"difference of {self.left.query}", **plots.SPELT)
         return ax
 
     def to_dataframe(self, level: float = 0.95) -> Any:
@@ -201,7 +201,9 @@ class Difference:
 
     def to_csv(self, path: str | os.PathLike[str] | None = None, level: float = 0.95) -> str:
         """Grid, difference and band as CSV text, and into a file if a path is given."""
-        text = str(self.to_dataframe(level).to_csv(index=False))
+        band = self.band(level)
+        columns = {"value": self.values, "lower": band.lower, "upper": band.upper}
+        text = csv_of(self.left._columns(level) | {name: c.ravel() for name, c in columns.items()})
         if path is not None:
             write_whole(path, text)
         return text

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from .. import plots, words
 from ..errors import ParameterError, shown
 from ..postprocess import Band, simulated_errors, simultaneous
-from .base import Release
+from .base import Release, axis_names
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -122,7 +122,7 @@ class RegressionRelease(Release):
         band, count = self.band(level), self.plan.basis.count
         return {
             "coefficient": np.repeat(np.arange(count), self.plan.grid.size),
-            self.plan.grid.name: np.tile(self.plan.grid.points, count),
+            axis_names(self.plan.grid)[0]: np.tile(self.plan.grid.points, count),
             "value": self.values.ravel(),
             "lower": band.lower.ravel(),
             "upper": band.upper.ravel(),
