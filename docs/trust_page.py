@@ -31,7 +31,11 @@ def page(path: Path) -> str:
             found = sections[name]
             lines += write(found["figures"])
             kind = "long" if found["long"] else "short"
-            lines += ["", f"A {kind} run of {found['seconds']:,.0f} s on {found['date']}, commit `{found['commit']}`.", ""]
+            lines += [
+                "",
+                f"A {kind} run of {found['seconds']:,.0f} s on {found['date']}, commit `{found['commit']}`.",
+                "",
+            ]
     return "\n".join(lines)
 
 

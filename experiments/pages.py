@@ -164,8 +164,14 @@ def _csv(rows: Rows) -> str:
     text = io.StringIO()
     writer = csv.DictWriter(text, keys, lineterminator="\n")
     writer.writeheader()
-    writer.writerows(rows)
+    writer.writerows({key: _cell(value) for key, value in row.items()} for row in rows)
     return text.getvalue()
+
+
+def _cell(value: Any) -> Any:
+    """A cell that no spreadsheet runs as a formula; numbers stay."""
+    formula = isinstance(value, str) and value.lstrip(" \t\r\n'\"")[:1] in tuple("=+-@")
+    return f"'{value}" if formula else value
 
 
 def _markdown(

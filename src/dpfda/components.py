@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike
 
 from .basis import Eigenbasis, _sealed
 from .errors import ParameterError, RecordError, shown
-from .grid import Grid, ProductGrid, as_points
+from .grid import Grid, ProductGrid, as_points, check_together
 
 #: More components than any curve has; a name has at most so many characters.
 MOST_COMPONENTS, LONGEST = 1000, 60
@@ -45,6 +45,7 @@ class ComponentGrid(ProductGrid):
         if not isinstance(self.line, Grid):
             raise ParameterError("components run along a line", shown(self.line), "Pass Grid.uniform(0, 1, 48), say.")
         names = _as_names(self.names)
+        check_together((len(names), self.line.size))
         numbers = np.arange(float(len(names)))
         # Weight one each, on a span as long as there are components: volumes and averages count them all.
         axis = Grid(numbers, np.ones(numbers.size), "component", "", (-0.5, numbers.size - 0.5))

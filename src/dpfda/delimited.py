@@ -82,8 +82,9 @@ def _looks_like_names(cells: list[str]) -> bool:
     known = [x for x in numbers if x is not None and not math.isnan(x)]
     if not known:
         return True
-    steps = np.diff(known)
-    counts = len(known) > 2 and float(steps.min()) > 0 and float(np.ptp(steps)) < 1e-6 * float(steps.max())
+    with np.errstate(all="ignore"):  # infinite ones do not count
+        steps = np.diff(known)
+        counts = len(known) > 2 and float(steps.min()) > 0 and float(np.ptp(steps)) < 1e-6 * float(steps.max())
     if None in numbers or counts:
         raise ParameterError(
             "a text file must say whether it begins with names",

@@ -26,6 +26,11 @@ def printable(text: str) -> str:
     return text if text.isprintable() else "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
 
 
+def shortened(text: str, most: int = 200) -> str:
+    """A text of a message, without what would drown it."""
+    return text if len(text) <= most else f"{text[: most - 3]}..."
+
+
 class DpfdaError(Exception):
     """Base class: catch this to catch everything the package raises on purpose.
 
@@ -45,13 +50,10 @@ class ParameterError(DpfdaError, ValueError):
     """
 
     def __init__(self, rule: str, given: object, cure: str):
-        text = given if isinstance(given, str) else shown(given)
+        text = shortened(given) if isinstance(given, str) else shown(given)
         super().__init__(f"{rule}, got {text}. {cure}")
-        self.rule, self.given, self.cure = (
-            rule,
-            text,
-            cure,
-        )  # what was given may be data: an error does not hold on to it
+        # What was given may be data: an error does not hold on to it.
+        self.rule, self.given, self.cure = rule, text, cure
 
     def __reduce__(self) -> Any:
         """Errors travel between processes whole."""

@@ -141,10 +141,11 @@ def read_text(path: Name, kind: str) -> str:
     name = (Path(path).name or str(path))[:60]
     try:
         with open(os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0)), "rb") as file:
-            if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+            found = os.fstat(file.fileno())
+            if not stat.S_ISREG(found.st_mode):
                 raise FileError(f"{name!r} is not an ordinary file. Name a {kind}.")
-            content = file.read(MOST_TEXT + 1)
-        if len(content) > MOST_TEXT:
+            content = file.read(MOST_TEXT + 1) if found.st_size <= MOST_TEXT else b""
+        if max(found.st_size, len(content)) > MOST_TEXT:
             raise FileError(f"{name!r} is no {kind}: one has at most {MOST_TEXT >> 20} MB. Check the path.")
         return content.decode("utf-8")
     except FileError:

@@ -194,7 +194,8 @@ def check_name(what: str, text: object, longest: int = LONGEST_NAME) -> None:
 
 
 def _check_size(start: float, stop: float, size: int) -> None:
-    if not all(isinstance(end, int | float | np.number) for end in (start, stop)) or not start < stop:
+    numbers = all(isinstance(end, int | float | np.number) for end in (start, stop))
+    if not numbers or not -FARTHEST < start < stop < FARTHEST:
         raise ParameterError("a grid must run from a start to a larger stop", (start, stop), "Swap the ends.")
     if isinstance(size, bool) or not isinstance(size, int | np.integer) or not 2 <= size <= MOST_POINTS:
         raise ParameterError(f"a grid has between 2 and {MOST_POINTS:,} points", shown(size), "Pass a whole number.")

@@ -21,7 +21,7 @@ BATCH_BYTES, GROUP_BYTES = 1 << 22, 10 << 24
 #: Read as needed, so that memory does not grow with the size of a file.
 PAGE = 1 << 16
 #: Bytes of numbers that any file may hold, and how many times its own size a larger one.
-FREE_BYTES, MOST_TIMES = 1 << 30, 1000
+FREE_BYTES, MOST_TIMES = 1 << 26, 1000
 
 
 @contextmanager

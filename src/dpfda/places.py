@@ -153,6 +153,8 @@ def expanded(data: Any) -> list[Place]:
 
 
 def _expanded(path: str) -> list[Place]:
+    if not path.strip():
+        raise ParameterError("a path names a file, a pattern or a folder", "an empty text", "Write . for this folder.")
     pattern = any(c in path for c in "*?[")
     if "://" in path:
         system, inner = _system(path)
@@ -190,9 +192,12 @@ def _is_local(system: Any) -> bool:
 
 def _identity(place: Place) -> Any:
     """The same for every name of one file of this machine, links included."""
-    address = place.address
+    try:
+        address = place.address
+    except ValueError:  # a name that no file system has
+        return place.path
     try:
         found = os.stat(address)
         return found.st_dev, found.st_ino
-    except (OSError, ValueError):
+    except OSError:
         return address

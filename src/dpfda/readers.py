@@ -22,7 +22,7 @@ from .intake import Pieces
 from .labels import Coder, texts
 from .layouts import Long, as_layout
 from .places import PARQUET, TEXT, Place, expanded, is_path
-from .tables import Columns, Roles, Room, Watch, arrow_block, check_kinds, pick, quietly, stamps
+from .tables import Columns, Roles, Room, Watch, arrow_block, check_kinds, check_whole, pick, quietly, stamps
 
 __all__ = ["Columns", "Progress", "Source", "pick"]
 Progress = Callable[[int, int | None], None]
@@ -316,6 +316,7 @@ class Source:
         for batch in batches:
             if batch.schema.names != chosen:
                 batch = batch.select(chosen)
+            check_whole(batch)
             step = _rows_per_batch(len(values))
             for start in range(0, batch.num_rows, step):
                 part = batch.slice(start, step)

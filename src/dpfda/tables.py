@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute
 
 from .blocks import Block, Raw, Rows
 from .delimited import CURE
@@ -222,6 +223,33 @@ def quietly(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         else:
             yield batch
     raise FileError("The stream of records breaks off: what comes next cannot be read. Check how it was opened.")
+
+
+def check_whole(batch: pa.RecordBatch) -> None:
+    """Refuse a batch whose lists, texts or codes point outside of it, before anything follows them there."""
+    try:
+        for column in batch.columns:
+            _validate(column)
+    except pa.ArrowException:  # its text may quote data
+        damaged = True
+    else:
+        damaged = False
+    if damaged:
+        raise FileError("The table is damaged: some column points outside of its own values. Write it again.")
+
+
+def _validate(column: pa.Array) -> None:
+    """Places only: a text that cannot be decoded is missing, alone."""
+    kind = column.type
+    if pa.types.is_dictionary(kind):
+        _validate(column.dictionary)
+        places = pyarrow.compute.min_max(column.indices).as_py()
+        if places["max"] is not None and not 0 <= places["min"] <= places["max"] < len(column.dictionary):
+            raise pa.ArrowInvalid("codes")
+    elif pa.types.is_string(kind) or pa.types.is_large_string(kind):
+        column.view(pa.binary() if pa.types.is_string(kind) else pa.large_binary()).validate(full=True)
+    else:
+        column.validate(full=True)
 
 
 def arrow_block(

@@ -6,6 +6,7 @@ Every mutator takes a generator and valid bytes (with others to borrow from) and
 from __future__ import annotations
 
 import copy
+import hashlib
 import io
 import json
 import sqlite3
@@ -18,7 +19,6 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from dpfda import codec
-from dpfda.ledger import _seal
 
 Mutator = Callable[[Random, bytes, list[bytes]], bytes]
 #: Values that break careless code, in place of any number, text, list or fact.
@@ -212,7 +212,9 @@ def npy(rng: Random, data: bytes, others: list[bytes]) -> bytes:
     kinds = ["f8", "f4", "f2", ">f8", "i8", "u1", "?", "c16", "U3", "S3", "M8[s]", "m8[s]", "V4", "O"]
     shape = rng.choice(["(6, 4)", "(6,)", "()", "(0, 4)", "(2, 3, 4)", "(10**15,)", "(1000000000000000, 4)", "(-1, 4)",
                         "(True, 4)", "__import__('os')"])  # fmt: skip
-    header = f"{{'descr': '{rng.choice(kinds)}', 'fortran_order': {rng.choice(('True', 'False', '1'))}, 'shape': {shape}}}"
+    header = (
+        f"{{'descr': '{rng.choice(kinds)}', 'fortran_order': {rng.choice(('True', 'False', '1'))}, 'shape': {shape}}}"
+    )
     text = header.ljust(117).encode() + b"\n"
     whole = b"\x93NUMPY\x01\x00" + len(text).to_bytes(2, "little") + text + data[128:]
     return flip(rng, whole, others) if rng.random() < 0.3 else whole
@@ -229,15 +231,17 @@ LEDGER_VALUES: list[Any] = [
 def rows(rng: Random, data: bytes, others: list[bytes]) -> bytes:
     """Other values, rows or tables in a ledger; often with seals that fit, so that they are really read."""
     db = sqlite3.connect(":memory:", isolation_level=None)
-    db.text_factory = bytes
     try:
         db.deserialize(data)
-        for trigger in ("study_fixed", "study_kept", "entry_fixed", "entry_kept"):
-            db.execute(f"DROP TRIGGER IF EXISTS {trigger}")
+        guards = db.execute("SELECT name, sql FROM sqlite_master WHERE type = 'trigger'").fetchall()
+        for name, _ in guards:
+            db.execute(f"DROP TRIGGER {name}")
         for _ in range(rng.choice((1, 1, 2))):
             _rewrite(rng, db)
         if rng.random() < 0.7:
             _seal_again(db)
+        for _, text in guards:
+            db.execute(text)
         return db.serialize()
     except sqlite3.Error:
         return flip(rng, data, others)
@@ -267,13 +271,16 @@ def _rewrite(rng: Random, db: sqlite3.Connection) -> None:
         db.execute("CREATE " + shape.format(table))
 
 
+def _seal(previous: str, row: tuple[Any, ...]) -> str:
+    return hashlib.sha256("\x1f".join([previous, *map(str, row)]).encode("utf-8", "replace")).hexdigest()
+
+
 def _seal_again(db: sqlite3.Connection) -> None:
-    db.text_factory = str
     seal = ""
-    for row in db.execute("SELECT rowid, format, name, epsilon, delta, created FROM study").fetchall():
+    for row in db.execute("SELECT rowid, format, name, epsilon, delta, created FROM study LIMIT 9").fetchall():
         seal = _seal("", row[1:])
         db.execute("UPDATE study SET seal = ? WHERE rowid = ?", (seal, row[0]))
-    for row in db.execute("SELECT number, time, plan, query, epsilon, delta FROM entry ORDER BY number").fetchall():
+    for row in db.execute("SELECT number, time, plan, query, epsilon, delta FROM entry LIMIT 9").fetchall():
         seal = _seal(seal, row)
         db.execute("UPDATE entry SET seal = ? WHERE number = ?", (seal, row[0]))
 
@@ -308,5 +315,13 @@ def mutated(target: str, rng: Random, seeds: list[bytes]) -> bytes:
         return flip(rng, seed, seeds)
     try:
         return STRUCTURED[target](rng, seed, seeds)
-    except (ValueError, OverflowError, UnicodeError, TypeError, KeyError, IndexError, np.exceptions.DTypePromotionError):
+    except (
+        ValueError,
+        OverflowError,
+        UnicodeError,
+        TypeError,
+        KeyError,
+        IndexError,
+        np.exceptions.DTypePromotionError,
+    ):
         return flip(rng, seed, seeds)  # what cannot even be written

@@ -9,6 +9,7 @@ processes of their own, so that even a crash of the interpreter is counted and s
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import io
 import json
@@ -33,9 +34,8 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 from fuzz_mutators import mutated
-from fuzz_seeds import LINE, SEEDS, mean_plan
+from fuzz_seeds import SEEDS, mean_plan
 from typer.main import get_command
-from typer.testing import CliRunner
 
 import dpfda as dp
 from dpfda import checkpoints, codec
@@ -74,6 +74,7 @@ def scratch() -> Path:
     folder = tempfile.mkdtemp(prefix="fuzz-", dir=base if os.access(base, os.W_OK) else None)
     deep = Path(folder) / "a" / "b" / "c" / "d"
     deep.mkdir(parents=True)
+    atexit.register(drop_scratch)
     return deep
 
 
@@ -196,7 +197,7 @@ def read_ledger(data: bytes) -> None:
     book = dp.Ledger(file_of(data, "x.ledger"))
     facts = (book.name, book.budget, book.spent, book.remaining, book.delta_budget, book.delta_spent)
     str(facts), repr(book.history())
-    with contextlib.suppress(dp.BudgetExceeded):
+    with contextlib.suppress(dp.LedgerError):  # too much, or a copy
         book.charge("1/7", plan="c" * 64, query="mean")
 
 
@@ -215,8 +216,17 @@ PARSERS: dict[str, Callable[[str], Any]] = {
     "zone": zone_of,
     "columns": lambda text: pick(["h1", "h2"], text),
     "unit": lambda text: sources.parse_unit(*_three(text)),
-    "bound": lambda text: parsing.parse_bound(1.0, text, None),
+    "bound": lambda text: parsing.parse_bound(*_bound(text)),
 }
+
+
+def _bound(text: str) -> tuple[float | None, str, float | None]:
+    """As the command line brings them, which reads numbers itself."""
+    radius, norm, center = [*text.split(" "), "", ""][:3]
+    try:
+        return float(radius or 1), norm, float(center or 0)
+    except ValueError as error:
+        raise dp.ParameterError("a radius is a number", "another", "Correct it.") from error
 
 
 def _three(text: str) -> tuple[str, int | None, str | None]:
@@ -251,18 +261,23 @@ def _command() -> Any:
 
 def run_command(words: list[str]) -> str:
     """The command in this process; a refusal is an exit code and a paragraph."""
-    runner = CliRunner()
-    with contextlib.chdir(scratch()):
-        result = super(CliRunner, runner).invoke(_command(), words)
-    if result.exit_code not in (0, 1, 2, 3) or not isinstance(result.exception, SystemExit | None):
-        raise Defect(f"exit code {result.exit_code}, {result.exception!r}") from result.exception
-    if "Traceback" in result.output or "unforeseen" in result.output:
-        raise Defect(f"the output of {words} speaks of a defect: {result.output[-300:]}")
-    if not all(line.isprintable() for line in result.output.split("\n")):
-        raise Defect(f"the output of {words} steers the terminal")
-    if result.exit_code:
+    said, code = io.StringIO(), 0
+    with contextlib.chdir(scratch()), contextlib.redirect_stdout(said), contextlib.redirect_stderr(said):
+        try:
+            _command()(args=words, prog_name="dpfda")
+        except SystemExit as end:
+            code = int(end.code or 0)
+    output = said.getvalue()
+    if code not in (0, 1, 2, 3):
+        raise Defect(f"{words} ends with {code}")
+    if "Traceback" in output or "unforeseen" in output:
+        raise Defect(f"{words} speaks of a defect: {output[-300:]}")
+    # A wrong command line is repeated to the one who wrote it; anything else comes from files.
+    if code != 2 and not all(line.isprintable() for line in output.split("\n")):
+        raise Defect(f"{words} steers the terminal: {output[-300:]!r}")
+    if code:
         raise dp.ParameterError("a command line must be right", "another", "Try --help.")
-    return result.output
+    return output
 
 
 def read_command(data: bytes) -> None:
@@ -335,17 +350,49 @@ def _alarm(*_: Any) -> None:
     raise Hang
 
 
+def limited(work: Callable[[], Any], most: int = 1 << 30, seconds: float = 4 * SECONDS) -> str:
+    """What comes of some work in a child that may take so much memory and time: a word and a message."""
+    read, write = os.pipe()
+    child = os.fork()
+    if not child:
+        word = "died"
+        try:
+            _hold(most)
+            signal.signal(signal.SIGALRM, signal.SIG_DFL)
+            signal.setitimer(signal.ITIMER_REAL, seconds)
+            with strict():
+                word = f"accepted {str(work())[:200]}"
+        except DpfdaError as error:
+            word = f"refused {error}"
+        except BaseException as error:
+            word = f"crashed {error!r}"
+        finally:
+            os.write(write, word[:3000].encode("utf-8", "replace"))
+            os._exit(0)
+    os.close(write)
+    with os.fdopen(read, "rb") as pipe:
+        text = pipe.read().decode()
+    os.waitpid(child, 0)
+    return text or "killed"
+
+
+def _hold(most: int) -> None:
+    """Let this process take no more memory than it has and `most` bytes."""
+    if (table := Path("/proc/self/statm")).exists():
+        used = int(table.read_text().split()[0]) * mmap.PAGESIZE
+        resource.setrlimit(resource.RLIMIT_AS, (used + most, resource.RLIM_INFINITY))
+
+
 #: What a child tells: the number of the case it is at, then counts and figures.
 STATE = struct.Struct("qqqqqdd")
 
 
 def _child(name: str, first: int, cases: int, seed: int, state: mmap.mmap, report: int) -> None:
     """Cases one after the other, with the state in shared memory before and after each."""
+    scratch.cache_clear()  # that of the parent stays its own
     done = list(STATE.unpack_from(state))
     start = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    used = int(Path("/proc/self/statm").read_text().split()[0]) * mmap.PAGESIZE if Path("/proc").exists() else 0
-    if used:
-        resource.setrlimit(resource.RLIMIT_AS, (used + MOST_BYTES, resource.RLIM_INFINITY))
+    _hold(MOST_BYTES)
     signal.signal(signal.SIGALRM, _alarm)
     with strict():
         for number in range(first, cases):

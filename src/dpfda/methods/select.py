@@ -12,6 +12,9 @@ from ..errors import ParameterError, shown
 from ..protocol import Part, Problem
 from .base import Method, check_pure
 
+#: A choice among more tells them apart no better.
+MOST_CANDIDATES = 1000
+
 
 @dataclass(frozen=True, eq=False)
 class Select(Method):
@@ -35,8 +38,8 @@ class Select(Method):
         cure = "Pass dp.Select([dp.KNorm(8), dp.KNorm(32)]), say."
         given = self.candidates
         found = tuple(given) if isinstance(given, Iterable) and not isinstance(given, str) else ()
-        if len(found) < 2 or not all(isinstance(method, Method) for method in found):
-            raise ParameterError("candidates are two or more methods", shown(given), cure)
+        if not 2 <= len(found) <= MOST_CANDIDATES or not all(isinstance(method, Method) for method in found):
+            raise ParameterError(f"candidates are two to {MOST_CANDIDATES} methods", shown(given), cure)
         if any(method.composite for method in found):
             raise ParameterError("candidates are methods of one round", "stages or choices among them", cure)
         share = exact_fraction(self.share)

@@ -32,7 +32,7 @@ OUTSIDE = ("raise", "clip")
 #: Cells per axis by default: fine in one dimension, all pairs comparable in two and three.
 CELLS = {1: 512, 2: 64, 3: 16}
 #: Cells along one axis, and altogether.
-MOST_ALONG, MOST_CELLS = 4096, 2**24
+MOST_ALONG, MOST_CELLS = 4096, 2**20
 #: Cosines that a plan may choose from.
 MOST_COMPONENTS, MOST_ABOVE = {1: 512, 2: 1024, 3: 1024}, 256
 
