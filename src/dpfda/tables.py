@@ -29,19 +29,9 @@ from .layouts import DAY, Layout, Lists, Long, days_and_hours, wall_clock, wall_
 Columns = str | Sequence[str] | None
 #: Names of columns that say whose a record is: repeats in one of them, unless it is the unit, are worth a warning.
 OWNERS = (
-    "id",
-    "household",
-    "home",
-    "person",
-    "patient",
-    "subject",
-    "customer",
-    "user",
-    "meter",
-    "member",
-    "participant",
+    "id", "household", "home", "person", "patient", "subject", "customer", "user", "meter", "member", "participant",
     "pid",
-)
+)  # fmt: skip
 #: Labels that are remembered, at most, to find repeats.
 WATCHED = 100_000
 

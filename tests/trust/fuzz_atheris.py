@@ -19,8 +19,9 @@ import atheris
 
 with atheris.instrument_imports(include=["dpfda"], enable_loader_override=False):
     import fuzzing
-    from dpfda.errors import DpfdaError
     from fuzz_mutators import mutated
+
+    from dpfda.errors import DpfdaError
 
 
 def main() -> None:

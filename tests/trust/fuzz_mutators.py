@@ -40,9 +40,11 @@ NASTY: list[Any] = [
 ]  # fmt: skip
 #: Cells of tables that break careless readers.
 CELLS = [
-    "", " ", "nan", "NaN", "NA", "inf", "-inf", "1e999", "-1e-999", "0x10", "1_000", "١٢٣", "nan(123)", "9" * 400, "1,5",
+    "", " ", "nan", "NaN", "NA", "inf", "-inf", "1e999", "-1e-999", "0x10", "1_000", "١٢٣", "nan(123)", "9" * 400,
+    "1,5",
     '"', '"1"', "'1'", "\x00", "\ufeff1", "\u200b1", "=1+1", "\x1b[2J", "1e5", "+1", "--1", "1.", ".5", "true", "null",
-    "2026-04-05T01:30:00+10:30", "2026-13-01", "0001-01-01", "9999-12-31T23:59:59Z", "\u2028", "\x1c", "\x85", "a" * 3000,
+    "2026-04-05T01:30:00+10:30", "2026-13-01", "0001-01-01", "9999-12-31T23:59:59Z", "\u2028", "\x1c", "\x85",
+    "a" * 3000,
 ]  # fmt: skip
 TOKENS = [b"\x00", b"\xff", b"\r", b"\n", b"\r\n", b",", b"\t", b'"', b"\xef\xbb\xbf", b"\xff\xfe", b"PAR1", b"ARROW1"]
 
@@ -163,7 +165,8 @@ def cells(rng: Random, data: bytes, others: list[bytes]) -> bytes:
 def _column(rng: Random, size: int) -> pa.Array:
     kinds: list[Callable[[], pa.Array]] = [
         lambda: pa.array([rng.uniform(-1, 1) for _ in range(size)]),
-        lambda: pa.array([rng.choice((None, 0.0, float("nan"), float("inf"), 1e308, 5e-324)) for _ in range(size)], pa.float64()),
+        lambda: pa.array([rng.choice((None, 0.0, float("nan"), float("inf"), 1e308, 5e-324)) for _ in range(size)],
+        pa.float64()),
         lambda: pa.array([rng.choice((None, 2**63 - 1, -(2**63), 0)) for _ in range(size)], pa.int64()),
         lambda: pa.array([rng.choice(CELLS).encode("utf-8", "replace").decode() for _ in range(size)]),
         lambda: pa.array([rng.choice(CELLS[:4]) for _ in range(size)]).dictionary_encode(),
@@ -223,7 +226,8 @@ def npy(rng: Random, data: bytes, others: list[bytes]) -> bytes:
 # -- ledgers -------------------------------------------------------------------------------------------
 
 LEDGER_VALUES: list[Any] = [
-    None, 0, -1, 1, 2**62, 1.5, float("inf"), "", "1/3", "1/0", "-1", "nan", "inf", "1e999999999", "9" * 3000, "1_0", "١",
+    None, 0, -1, 1, 2**62, 1.5, float("inf"), "", "1/3", "1/0", "-1", "nan", "inf", "1e999999999", "9" * 3000,
+    "1_0", "١",
     b"1/3", b"\xff", "\x1b[2J", "a\x1fb", "2026-01-01T00:00:00Z",
 ]  # fmt: skip
 
@@ -249,26 +253,34 @@ def rows(rng: Random, data: bytes, others: list[bytes]) -> bytes:
         db.close()
 
 
+COLUMNS = {
+    "study": ("format", "name", "epsilon", "delta", "created"),
+    "entry": ("number", "time", "plan", "query", "epsilon", "delta"),
+}
+#: What may stand for a table: a copy, a view of it, another table, a view without end.
+STANDINS = (
+    "TABLE {0} AS SELECT * FROM was",
+    "VIEW {0} AS SELECT * FROM was",
+    "TABLE {0} (format, name)",
+    "VIEW {0} AS WITH RECURSIVE r(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM r) SELECT x AS number, '' AS time, "
+    "'' AS plan, '' AS query, '1' AS epsilon, '0' AS delta, '' AS seal, '' AS format, '' AS name, '' AS created FROM r",
+)
+
+
 def _rewrite(rng: Random, db: sqlite3.Connection) -> None:
     table = rng.choice(("study", "entry"))
-    columns = {"study": ("format", "name", "epsilon", "delta", "created"),
-               "entry": ("number", "time", "plan", "query", "epsilon", "delta")}[table]  # fmt: skip
     act = rng.randrange(8)
     if act < 5:
         where = "" if table == "study" else f" WHERE number = {rng.randrange(1, 4)}"
-        db.execute(f"UPDATE {table} SET {rng.choice(columns)} = ?{where}", (rng.choice(LEDGER_VALUES),))
+        db.execute(f"UPDATE {table} SET {rng.choice(COLUMNS[table])} = ?{where}", (rng.choice(LEDGER_VALUES),))
     elif act == 5:
         db.execute(f"DELETE FROM {table}" + rng.choice(("", " WHERE rowid = 1")))
     elif act == 6:
-        db.execute(f"INSERT INTO {table} SELECT * FROM {table}" if table == "study" else
-                   "INSERT INTO entry SELECT number + 7, time, plan, query, epsilon, delta, seal FROM entry")  # fmt: skip
+        shifted = "number + 7, time, plan, query, epsilon, delta, seal" if table == "entry" else "*"
+        db.execute(f"INSERT INTO {table} SELECT {shifted} FROM {table}")
     else:
         db.execute(f"ALTER TABLE {table} RENAME TO was")
-        shape = rng.choice(("TABLE {0} AS SELECT * FROM was", "VIEW {0} AS SELECT * FROM was", "TABLE {0} (format, name)",
-                            "VIEW {0} AS WITH RECURSIVE r(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM r) SELECT x AS "
-                            "number, '' AS time, '' AS plan, '' AS query, '1' AS epsilon, '0' AS delta, '' AS seal, '' AS "
-                            "format, '' AS name, '' AS created FROM r"))  # fmt: skip
-        db.execute("CREATE " + shape.format(table))
+        db.execute("CREATE " + rng.choice(STANDINS).format(table))
 
 
 def _seal(previous: str, row: tuple[Any, ...]) -> str:
@@ -288,8 +300,10 @@ def _seal_again(db: sqlite3.Connection) -> None:
 # -- texts ----------------------------------------------------------------------------------------------
 
 
-PIECES = ["0", "-1", "1e999", "nan", "9" * 30, "10" * 40, "1000000000", ":", "::", ",", "=", "x", "/", "1/0", "\x00", "é", "inf",
-          "matern", "l2", "../", "~", "\n", " ", "--help", "-", "=1", "٣", "1e-300", "0.1", "1_0", "[", "$", "\x1b[2J"]  # fmt: skip
+PIECES = ["0", "-1", "1e999", "nan", "9" * 30, "10" * 40, "1000000000", ":", "::", ",", "=", "x", "/", "1/0",
+"\x00", "é", "inf",
+          "matern", "l2", "../", "~", "\n", " ", "--help", "-", "=1", "٣", "1e-300", "0.1", "1_0", "[", "$",
+          "\x1b[2J"]  # fmt: skip
 
 
 def words(rng: Random, data: bytes, others: list[bytes]) -> bytes:

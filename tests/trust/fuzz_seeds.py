@@ -12,7 +12,7 @@ import sqlite3
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from fractions import Fraction
-from functools import lru_cache
+from functools import cache, lru_cache
 from pathlib import Path
 
 import numpy as np
@@ -66,7 +66,8 @@ def plans() -> dict[str, object]:
         "covariance": dp.CovariancePlan(n=100, epsilon=1, bound=dp.L2Ball(1.0), grid=LINE, method=dp.KNorm(2)),
         "centred": dp.CovariancePlan(n=9000, epsilon=1, bound=dp.L2Ball(1.0), grid=LINE, method=dp.Centred()),
         "density": dp.DensityPlan(n=100, epsilon=1, domain=[(0, 1)], cells=8, method=dp.KNorm(2)),
-        "densities": dp.DensityPlan(n=100, epsilon=1, domain=[(0, 1), (0, 2)], cells=3, method=dp.FRL(2), axes=("a", "b")),
+        "densities": dp.DensityPlan(n=100, epsilon=1, domain=[(0, 1), (0, 2)], cells=3, method=dp.FRL(2), axes=("a",
+        "b")),
         "bandwidth": dp.DensityPlan(n=100, epsilon=1, domain=[(0, 1)], cells=8, bandwidth=0.2, eta=1.5),
         "edges": dp.DensityPlan(n=100, epsilon=1, domain=[(0, 8)], cells=16, edges=[0, 1, 4, 8], method=dp.KNorm(2)),
         "regression": dp.RegressionPlan(
@@ -77,7 +78,8 @@ def plans() -> dict[str, object]:
         "classifier": kernel_plan(classes=("no", "yes")), "huber": kernel_plan(criterion="huber", bound=(0, 1)),
         "radius": dp.RadiusPlan(n=100, epsilon=1, grid=LINE),
         "groups": GroupPlan(("north", "south"), (mean_plan(), mean_plan(n=9))),
-        "classes": ClassPlan(three, tuple(kernel_plan(epsilon=Fraction(1, 3), classes=three, positive=i) for i in range(3))),
+        "classes": ClassPlan(three, tuple(kernel_plan(epsilon=Fraction(1, 3), classes=three,
+        positive=i) for i in range(3))),
     }  # fmt: skip
     return found
 
@@ -94,10 +96,12 @@ def releases() -> dict[str, dp.Release]:
         "components": made["components"].release(np.hstack([CURVES, CURVES])),  # type: ignore[attr-defined]
         "covariance": made["covariance"].release(rng.uniform(-1, 1, (100, 4))),  # type: ignore[attr-defined]
         "density": made["density"].release(numbers[:100, 0]),  # type: ignore[attr-defined]
-        "groups": made["groups"].release(np.vstack([CURVES, CURVES, CURVES[:3]]), by=["north"] * 6 + ["south"] * 9),  # type: ignore[attr-defined]
+        "groups": made["groups"].release(np.vstack([CURVES, CURVES, CURVES[:3]]), by=["north"] * 6 + ["south"] * 9),
+        # type: ignore[attr-defined]
         "regression": made["regression"].release(rng.uniform(0, 1, (900, 6))),  # type: ignore[attr-defined]
         "smoother": made["smoother"].release(rng.uniform(0, 1, (900, 2))),  # type: ignore[attr-defined]
-        "classifier": made["classifier"].release(np.column_stack([numbers[:, 0], numbers[:, 1] > 0.5])),  # type: ignore[attr-defined]
+        "classifier": made["classifier"].release(np.column_stack([numbers[:, 0], numbers[:, 1] > 0.5])),
+        # type: ignore[attr-defined]
         "classes": classes,
     }
 
@@ -207,7 +211,8 @@ WORDS = [
 ]  # fmt: skip
 COMMANDS = [
     ["plan", "--n", "9", "--epsilon", "1", "--radius", "1", "--grid", "0:1:4", "--method", "knorm:components=2"],
-    ["plan", "--n", "9", "--epsilon", "1/2", "--radius", "1", "--grid", "0:1:4", "--method", "ar:eta=2,psi=0.01", "--json"],
+    ["plan", "--n", "9", "--epsilon", "1/2", "--radius", "1", "--grid", "0:1:4", "--method", "ar:eta=2,psi=0.01",
+    "--json"],
     ["ledger", "show", "nothing.ledger"],
     ["show", "nothing.json"], ["mean", "nothing.csv", "--epsilon", "1", "--radius", "1", "--json"],
     ["predict", "model.json", "people.csv", "--inputs", "a,b"], ["release", "plan.json", "a.summary", "--json"],
@@ -253,7 +258,7 @@ class Seeds(Mapping[str, list[bytes]]):
         return len(MAKERS)
 
 
-@lru_cache(maxsize=None)
+@cache
 def _made(name: str) -> list[bytes]:
     return MAKERS[name]()
 
