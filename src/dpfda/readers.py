@@ -22,7 +22,8 @@ from .intake import Pieces
 from .labels import Coder, texts
 from .layouts import Long, as_layout
 from .places import PARQUET, TEXT, Place, expanded, is_path
-from .tables import Columns, Roles, Room, Watch, arrow_block, check_kinds, check_whole, pick, quietly, stamps
+from .streams import check_kinds, check_whole, quietly
+from .tables import Columns, Roles, Room, Watch, arrow_block, pick, stamps
 
 __all__ = ["Columns", "Progress", "Source", "pick"]
 Progress = Callable[[int, int | None], None]
@@ -311,11 +312,9 @@ class Source:
         if len(set(names)) < len(names):
             unique = [f"{i} {name}" for i, name in enumerate(names)]
             batches, names = (batch.rename_columns(unique) for batch in batches), unique
-        values = roles.values(names)
-        chosen = self.chosen(names)
+        values, chosen = roles.values(names), self.chosen(names)
         for batch in batches:
-            if batch.schema.names != chosen:
-                batch = batch.select(chosen)
+            batch = batch if batch.schema.names == chosen else batch.select(chosen)
             check_whole(batch)
             step = _rows_per_batch(len(values))
             for start in range(0, batch.num_rows, step):

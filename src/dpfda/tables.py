@@ -10,7 +10,7 @@ import fnmatch
 import numbers
 import sys
 import warnings
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any
@@ -21,7 +21,7 @@ import pyarrow.compute
 
 from .blocks import Block, Raw, Rows
 from .delimited import CURE
-from .errors import FileError, ParameterError, RecordError, UnitWarning, shown
+from .errors import ParameterError, RecordError, UnitWarning, shown
 from .intake import Pieces
 from .labels import Coder, texts
 from .layouts import DAY, Layout, Lists, Long, days_and_hours, wall_clock, wall_of
@@ -192,54 +192,6 @@ class Room:
                 return self.bases[i][:size].reshape(rows, width)
         self.bases = [*self.bases[-2:], np.empty(size)]
         return self.bases[-1].reshape(rows, width)
-
-
-def check_kinds(data: Any) -> None:
-    """Columns of Python objects, which polars cannot give away: it would end the process."""
-    if any(str(kind) == "Object" for kind in getattr(data, "dtypes", ())):
-        raise FileError("The table holds columns of objects, which cannot be read. Choose numeric columns.")
-
-
-def quietly(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """Batches as they come. What a reader of another package says when it balks may quote a cell, and stays unsaid."""
-    stream, balked = iter(batches), False
-    while not balked:
-        try:
-            batch = next(stream)
-        except StopIteration:
-            return
-        except Exception:
-            balked = True
-        else:
-            yield batch
-    raise FileError("The stream of records breaks off: what comes next cannot be read. Check how it was opened.")
-
-
-def check_whole(batch: pa.RecordBatch) -> None:
-    """Refuse a batch whose lists, texts or codes point outside of it, before anything follows them there."""
-    try:
-        for column in batch.columns:
-            _validate(column)
-    except pa.ArrowException:  # its text may quote data
-        damaged = True
-    else:
-        damaged = False
-    if damaged:
-        raise FileError("The table is damaged: some column points outside of its own values. Write it again.")
-
-
-def _validate(column: pa.Array) -> None:
-    """Places only: a text that cannot be decoded is missing, alone."""
-    kind = column.type
-    if pa.types.is_dictionary(kind):
-        _validate(column.dictionary)
-        places = pyarrow.compute.min_max(column.indices).as_py()
-        if places["max"] is not None and not 0 <= places["min"] <= places["max"] < len(column.dictionary):
-            raise pa.ArrowInvalid("codes")
-    elif pa.types.is_string(kind) or pa.types.is_large_string(kind):
-        column.view(pa.binary() if pa.types.is_string(kind) else pa.large_binary()).validate(full=True)
-    else:
-        column.validate(full=True)
 
 
 def arrow_block(
