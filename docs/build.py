@@ -12,6 +12,7 @@ import re
 from pathlib import Path
 
 import numpy as np
+import trust_page
 from sklearn.datasets import make_moons
 from typer.main import get_command
 from typer.testing import CliRunner
@@ -112,6 +113,7 @@ def claims() -> str:
 
 def reference() -> dict[Path, str]:
     found = {"commands": commands(), "names": names(), "claims": claims()}
+    found["trust"] = trust_page.page(RESULTS / "trust.json")
     return {DOCS / "reference" / f"{name}.md": text for name, text in found.items()}
 
 
