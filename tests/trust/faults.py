@@ -39,7 +39,8 @@ ROOM = 12
 DOORS = ("library", "command")
 #: Calls into C around which a child is always killed, by file and function: where a charge or a file comes into being.
 VITAL = {
-    ("ledger/store.py", "writing", "execute"),  # BEGIN and COMMIT
+    ("ledger/store.py", "_take_turn", "execute"),  # BEGIN
+    ("ledger/store.py", "writing", "execute"),  # COMMIT
     ("ledger/home.py", "testify", "setxattr"),
     ("files.py", "write", "fsync"),
     ("files.py", "write", "replace"),

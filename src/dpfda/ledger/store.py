@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import sqlite3
 import stat
+import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
 from functools import cache
@@ -18,6 +19,7 @@ from ..errors import LedgerError
 from .entries import Book, broken, verified
 
 WAIT_SECONDS = 30.0
+PAUSE_SECONDS = 0.004
 #: No cell of a ledger is longer, in bytes.
 LONGEST_CELL = 100_000
 SCHEMA = """
@@ -57,9 +59,23 @@ def reading(path: Path) -> Iterator[sqlite3.Connection]:
 def writing(path: Path) -> Iterator[sqlite3.Connection]:
     """The only writer; what was written is on disk when this ends well, and undone otherwise."""
     with _connection(path) as db:
-        db.execute("BEGIN IMMEDIATE")
+        _take_turn(db)
         yield db
         db.execute("COMMIT")
+
+
+def _take_turn(db: sqlite3.Connection) -> None:
+    """Become the writer. SQLite waits longer and longer between its attempts, and whoever came late would win."""
+    end = time.monotonic() + WAIT_SECONDS
+    db.execute("PRAGMA busy_timeout = 0")
+    while not db.in_transaction:
+        try:
+            db.execute("BEGIN IMMEDIATE")
+        except sqlite3.OperationalError as error:
+            if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY or time.monotonic() > end:
+                raise
+            time.sleep(PAUSE_SECONDS)
+    db.execute(f"PRAGMA busy_timeout = {round(1000 * WAIT_SECONDS)}")
 
 
 @contextmanager
