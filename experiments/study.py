@@ -212,9 +212,9 @@ def _kept(place: Path) -> list[Row] | None:
     """Rows of an earlier run; a file that cannot be read counts as absent."""
     try:
         rows: list[Row] = json.loads(place.read_text(encoding="utf-8"))["rows"]
-    except (OSError, ValueError, KeyError):
+    except (OSError, ValueError, LookupError, TypeError, RecursionError):
         return None
-    return rows
+    return rows if isinstance(rows, list) and all(isinstance(row, dict) for row in rows) else None
 
 
 def _keep(task: Task, mark: str, rows: list[Row]) -> None:
@@ -224,8 +224,11 @@ def _keep(task: Task, mark: str, rows: list[Row]) -> None:
 
 def read_table(place: Path, columns: Sequence[str]) -> list[dict[str, str]]:
     """A data file, if it has these columns and a row."""
-    with place.open(encoding="utf-8", newline="") as lines:
-        table = list(csv.DictReader(lines))
+    try:
+        with place.open(encoding="utf-8", newline="") as lines:
+            table = list(csv.DictReader(lines))
+    except (ValueError, csv.Error):
+        raise dp.FileError(f"{place.name} should be a CSV file in UTF-8. Fetch it again.") from None
     absent = [column for column in columns if not table or column not in table[0]]
     if absent:
         raise dp.FileError(f"{place.name} should be a CSV file with rows and the column {absent[0]!r}.")

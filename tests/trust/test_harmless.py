@@ -84,6 +84,18 @@ def test_axes_never_take_the_place_of_other_columns():
     assert release.to_xarray().dims == ("value 2", "value 3")
 
 
+def test_damaged_files_of_experiments(tmp_path):
+    """A kept result that cannot be read counts as absent; a data file is refused."""
+    study = importlib.import_module("dpfda.experiments.study")
+    for text in ("[]", "{", "null", '{"rows": 3}', '{"rows": [1]}', "[" * 100_000):
+        (tmp_path / "x.json").write_text(text)
+        assert study._kept(tmp_path / "x.json") is None
+    for content in (b"\xff\xfe", b"a,b\n\x00,1\n" + b'"' + b"x" * 200_000, b"a\n1\n", b""):
+        (tmp_path / "x.csv").write_bytes(content)
+        with pytest.raises(dp.FileError, match="should be a CSV file"):
+            study.read_table(tmp_path / "x.csv", ["b"])
+
+
 STEERING = ["\x1b[2J", "\x1b]0;title\x07", "a\nb", "\u202eabc", "\x9b2J", "\ud800", "x" * 201]
 
 
@@ -170,8 +182,9 @@ EVENTS = ("exec", "compile", "subprocess.", "socket.", "pickle.", "marshal.", "o
 def hook(event, args):
     if watching and event.startswith(EVENTS):
         where = sys._getframe(1).f_code.co_filename
-        # numpy reads the header of an array as a literal; imports and dataclasses run the library's own code.
-        if event not in ("exec", "compile") or not ("numpy" in where or "importlib" in where or "ast.py" in where):
+        # Imports on first use run the library's own code; numpy reads the header of an array as a literal.
+        literal = event in ("exec", "compile") and ("numpy" in where or "ast.py" in where)
+        if not literal and "importlib" not in where:
             seen.add((event, where))
 sys.addaudithook(hook)
 with fuzzing.strict():

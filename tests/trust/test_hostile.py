@@ -159,6 +159,7 @@ def test_arrow_that_points_outside_of_itself():
 def test_arrays_in_files_are_not_read(tmp_path):
     np.save(tmp_path / "x.npy", np.array([{"a": 1}], dtype=object), allow_pickle=True)
     refused(lambda: PLAN.summarize(tmp_path / "x.npy"), "must end in .csv")
+    refused(lambda: PLAN.summarize(np.empty(10**15, dtype="V0")), "a type that holds nothing")
     for seed in SEEDS["npy"]:
         outcome("npy", seed.replace(b"(6, 4)", b"(10**15, 4)"))
 
