@@ -33,8 +33,9 @@ def rows_of(values: Any, width: int | None, lenient: bool) -> np.ndarray:
 
 def _by_rows(values: Any, width: int | None, lenient: bool) -> np.ndarray:
     """Records that do not form an array of numbers: an error, or missing values cell by cell."""
-    if isinstance(values, np.ndarray) and not values.dtype.itemsize:  # takes no space, however many it claims to be
-        raise RecordError("Records must be rows of numbers", cure="This array has a type that holds nothing.")
+    if isinstance(values, np.ndarray) and values.ndim and len(values) and not values.nbytes:
+        # It takes no space, however many records it claims to be.
+        raise RecordError("Records must be rows of numbers", cure="This array holds nothing.")
     try:
         records = list(values)
     except TypeError:

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from fuzz_mutators import opened, sealed
-from fuzz_seeds import CURVES, NAMES, SEEDS, mean_plan
+from fuzz_seeds import CURVES, NAMES, SEEDS, mean_plan, releases
 from fuzzing import limited, outcome, strict
 
 import dpfda as dp
@@ -159,7 +159,8 @@ def test_arrow_that_points_outside_of_itself():
 def test_arrays_in_files_are_not_read(tmp_path):
     np.save(tmp_path / "x.npy", np.array([{"a": 1}], dtype=object), allow_pickle=True)
     refused(lambda: PLAN.summarize(tmp_path / "x.npy"), "must end in .csv")
-    refused(lambda: PLAN.summarize(np.empty(10**15, dtype="V0")), "a type that holds nothing")
+    for nothing in (np.empty(10**15, dtype="V0"), np.empty((10**15, 0), dtype="U3")):
+        refused(lambda nothing=nothing: PLAN.summarize(nothing), "This array holds nothing")
     for seed in SEEDS["npy"]:
         outcome("npy", seed.replace(b"(6, 4)", b"(10**15, 4)"))
 
@@ -194,6 +195,16 @@ def test_facts_within_facts_without_end():
     for _ in range(60):
         kernel = {"type": "Sum", "left": kernel, "right": {"type": "Gaussian", "length_scale": 0.1}}
     refused(lambda: outcome_of(body["plan"] | {"kernel": kernel}), "nested too deeply")
+
+
+def test_releases_whose_draws_or_values_are_not_whole(tmp_path):
+    for name in ("select", "smoother"):
+        kind, body = opened(releases()[name].to_json().encode())
+        draws = body["drawn"]
+        for wrong in ([], draws[:-1], [*draws, draws[0]], [draws[0][:-1], *draws[1:]], [[None] * 9], 3):
+            (tmp_path / "x.json").write_bytes(sealed(kind, body | {"drawn": wrong}))
+            with strict(), pytest.raises(dp.FileError, match="whole release"):
+                dp.load(tmp_path / "x.json")
 
 
 def outcome_of(plan):

@@ -60,14 +60,31 @@ def _single(body: dict[str, Any], name: str) -> Release:
         whole = whole and values.shape == (release.grid.size,) and release.order in (0, 1)
         whole = whole and np.allclose(scales, plan.scales, rtol=1e-3, atol=0)
         whole = whole and all(np.isfinite(a).all() for a in (release.coefficients, release.raw, values))
-        whole = whole and _well_named(release)
+        whole = whole and _well_named(release) and _well_drawn(release)
+        if whole:
+            with np.errstate(all="ignore"):  # what overflows is not whole
+                release = _on_this_machine(release, values)
+                whole = bool(np.isfinite(release.values).all())
     except DpfdaError:
         raise
-    except (KeyError, TypeError, AttributeError, ValueError, ArithmeticError, MemoryError):
+    except (LookupError, TypeError, AttributeError, ValueError, ArithmeticError, MemoryError):
         whole = False
     if not whole:
         raise FileError(f"{name!r} does not hold a whole release.")
-    return _on_this_machine(release, values)
+    return release
+
+
+def _well_drawn(release: Release) -> bool:
+    """Where draws are kept: one for each stage that they lead to, each of its size, and none is missing."""
+    plan, drawn = release.plan, release.drawn
+    if not plan.kept(()):
+        return True
+    stage = plan.stage
+    for number, draw in enumerate(drawn):
+        if stage is None or draw.shape != (stage.problem.size,) or not np.isfinite(draw).all():
+            return False
+        stage = plan.next(drawn[: number + 1])
+    return stage is None
 
 
 def _well_named(release: Release) -> bool:
