@@ -188,7 +188,7 @@ def spread_points(steps: list[tuple[Step, int]], points: int, draw: random.Rando
     """All vital steps, and an even spread over the others with a random start."""
     chosen = [now for now in steps if vital(now[0])]
     rest = [now for now in steps if not vital(now[0])]
-    if len(chosen) > 3 * points // 4:
+    if len(chosen) > 4 * points // 5:
         chosen = draw.sample(chosen, points // 2)
     wanted = points - len(chosen)
     stride = len(rest) / max(wanted, 1)
