@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
+
 import numpy as np
 import pytest
 from hypothesis import settings
@@ -99,14 +101,41 @@ def neighbours(adds: bool, base: np.ndarray, record: np.ndarray, other: np.ndarr
     return np.vstack([base[1:], record]), np.vstack([base[1:], other])
 
 
-def stage_loss(stage: dp.protocol.Stage, first: np.ndarray, second: np.ndarray) -> float:
-    """Privacy loss of one stage between two data sets, through the real path."""
-    found = []
-    for data in (first, second):
+def losses_between(
+    pairs: Iterable[tuple[np.ndarray, np.ndarray]],
+    statistic: Callable[[np.ndarray], np.ndarray],
+    loss: Callable[[np.ndarray], float],
+) -> list[float]:
+    """Privacy losses of pairs of data sets. Pairs share many data sets: each is asked for its statistic once."""
+    known: dict[tuple, np.ndarray] = {}
+
+    def of(data: np.ndarray) -> np.ndarray:
+        key = (data.shape, data.dtype.str, data.tobytes())
+        if key not in known:
+            known[key] = statistic(data)
+        return known[key]
+
+    return [loss(of(first) - of(second)) for first, second in pairs]
+
+
+def plan_losses(plan: dp.MeanPlan, pairs: Iterable[tuple[np.ndarray, np.ndarray]]) -> list[float]:
+    """Privacy losses of a plan of one stage, through the front door."""
+    return losses_between(pairs, lambda data: plan.statistic(plan.summarize(data)), plan.loss)
+
+
+def stage_losses(stage: dp.protocol.Stage, pairs: Iterable[tuple[np.ndarray, np.ndarray]]) -> list[float]:
+    """Privacy losses of one stage, through the real path."""
+
+    def statistic(data: np.ndarray) -> np.ndarray:
         summary = summaries.summarize(stage.problem, data)
         stage.problem.check(summary)
-        found.append(stage.statistic(summary))
-    return stage.loss(found[0] - found[1])
+        return stage.statistic(summary)
+
+    return losses_between(pairs, statistic, stage.loss)
+
+
+def stage_loss(stage: dp.protocol.Stage, first: np.ndarray, second: np.ndarray) -> float:
+    return stage_losses(stage, [(first, second)])[0]
 
 
 def drawn_without_noise(plan: object, data: np.ndarray) -> list[np.ndarray]:

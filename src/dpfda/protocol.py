@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from typing import Any, Protocol
 
 import numpy as np
@@ -91,10 +92,15 @@ class Part:
 
     def apply(self, values: Sequence[Fraction]) -> list[Fraction]:
         """Filter exactly: the values are rationals and so is every filter."""
-        filtered = [Fraction(a) * values[j] for j, a in zip(self.where, self.filter.tolist(), strict=True)]
+        filtered = [values[j] if a == 1 else a * values[j] for j, a in self._factors]
         if self.threshold is None or self.late:
             return filtered
         return [_soft(x, Fraction(t)) for x, t in zip(filtered, self.threshold.tolist(), strict=True)]
+
+    @cached_property
+    def _factors(self) -> list[tuple[int, Fraction]]:
+        """Places and exact filters, written out once for all summaries."""
+        return list(zip(self.where.tolist(), map(Fraction, self.filter.tolist()), strict=True))
 
     def bias(self, guess: np.ndarray) -> np.ndarray:
         """Squared error that the filter makes on its own coordinates, if the target has these squared ones."""

@@ -60,5 +60,16 @@ def drawn_by(mechanism: Any, settled: Sequence[int], steps: np.ndarray, count: i
 
 def settled(values: list[Fraction], steps: np.ndarray) -> list[int]:
     """Each value rounded to its own lattice; clamped, so that the sum with noise stays in range."""
-    rounded = (round(x / Fraction(step)) for x, step in zip(values, steps.tolist(), strict=True))
+    ratios = (step.as_integer_ratio() for step in steps.tolist())
+    rounded = (nearest(x.numerator * q, x.denominator * p) for x, (p, q) in zip(values, ratios, strict=True))
     return [max(-RANGE, min(RANGE, k)) for k in rounded]
+
+
+def nearest(numerator: int, denominator: int) -> int:
+    """What `round` makes of the fraction, half to even, without the search for common factors.
+
+    >>> [nearest(k, 4) for k in (-6, -2, -1, 1, 2, 3, 6, 7)] == [round(k / 4) for k in (-6, -2, -1, 1, 2, 3, 6, 7)]
+    True
+    """
+    below, rest = divmod(numerator, denominator)
+    return below + (2 * rest > denominator or (2 * rest == denominator and below % 2 == 1))

@@ -11,7 +11,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any, ClassVar
 
 import flint
@@ -87,18 +87,22 @@ class Gaussian:
         return np.array([float(k) for k in settled]) * self.steps
 
     def _mechanism(self) -> Any:
-        """OpenDP's sampler, with its own word that the standard deviation is what was asked for."""
-        mechanism = make_gaussian(vector_domain(atom_domain(T="i64")), l2_distance(T="f64"), scale=self._scale)
-        stated = mechanism.map(self.sensitivity)
-        if not stated <= 0.5 * (self.sensitivity / self._scale) ** 2 * GUARD:
-            raise ParameterError("the sampler must certify its scale", float(self.epsilon), "Use a rounder epsilon.")
-        return mechanism
+        return _sampler(self._scale, self.sensitivity)
 
     def draw(self, settled: Sequence[int], count: int | None = None) -> np.ndarray:
         return drawn_by(self._mechanism(), settled, self.steps, count)
 
     def simulate(self, size: int, rng: np.random.Generator) -> np.ndarray:
         return rng.standard_normal((size, self.steps.size)) * self.scales
+
+
+@lru_cache(maxsize=64)
+def _sampler(scale: float, sensitivity: float) -> Any:
+    """OpenDP's sampler, with its own word that the standard deviation is what was asked for. Stateless, so kept."""
+    mechanism = make_gaussian(vector_domain(atom_domain(T="i64")), l2_distance(T="f64"), scale=scale)
+    if not mechanism.map(sensitivity) <= 0.5 * (sensitivity / scale) ** 2 * GUARD:
+        raise ParameterError("the sampler must certify its scale", scale, "Use a rounder epsilon.")
+    return mechanism
 
 
 def log_delta(epsilon: float, sigma: float) -> float:

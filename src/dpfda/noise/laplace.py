@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any, ClassVar
 
 import numpy as np
@@ -75,14 +75,19 @@ class Laplace:
         return np.array([float(k) for k in settled]) * self.steps
 
     def _mechanism(self) -> Any:
-        """OpenDP's sampler, with OpenDP's own word that it costs no more than epsilon."""
-        mechanism = make_laplace(vector_domain(atom_domain(T="i64")), l1_distance(T="i64"), scale=self._scale)
-        if mechanism.map(self.sensitivity) > upwards(self.epsilon):
-            raise ParameterError("the sampler must certify epsilon", float(self.epsilon), "Use a rounder epsilon.")
-        return mechanism
+        return _certified(self._scale, self.sensitivity, self.epsilon)
 
     def draw(self, settled: Sequence[int], count: int | None = None) -> np.ndarray:
         return drawn_by(self._mechanism(), settled, self.steps, count)
 
     def simulate(self, size: int, rng: np.random.Generator) -> np.ndarray:
         return laplace((size, self.steps.size), rng) * self.scales
+
+
+@lru_cache(maxsize=64)
+def _certified(scale: float, sensitivity: int, epsilon: Fraction) -> Any:
+    """OpenDP's sampler, with OpenDP's own word that it costs no more than epsilon. Stateless, so kept."""
+    mechanism = make_laplace(vector_domain(atom_domain(T="i64")), l1_distance(T="i64"), scale=scale)
+    if mechanism.map(sensitivity) > upwards(epsilon):
+        raise ParameterError("the sampler must certify epsilon", float(epsilon), "Use a rounder epsilon.")
+    return mechanism

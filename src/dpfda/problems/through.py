@@ -88,9 +88,12 @@ class Scores(ThroughProblem):
 
         Nested candidates that hold more than wanted are told apart by their prices alone.
         """
-        rounded = [Fraction(round(PRICE * price), PRICE) for price in prices.tolist()]
-        missed = [wanted - count if self.nested else abs(wanted - count) for count in inside]
-        return [-max(miss, Fraction(0)) - price for miss, price in zip(missed, rounded, strict=True)]
+        rounded = [round(PRICE * price) for price in prices.tolist()]
+        # In units of one over the denominators: integers are as exact as fractions, and faster.
+        share, whole = wanted.denominator, wanted.numerator
+        missed = [whole - count * share if self.nested else abs(whole - count * share) for count in inside]
+        return [Fraction(-max(miss, 0) * PRICE - price * share, share * PRICE)
+                for miss, price in zip(missed, rounded, strict=True)]  # fmt: skip
 
     @property
     def reach(self) -> Reach:
