@@ -23,6 +23,8 @@ TITLE = "Densities of one and two variables"
 SOURCE = "Figures of private kernel density estimates of two mixtures, in one and two dimensions; n 2,000, epsilon 1."
 FILES: tuple[str, ...] = ()
 EPSILON = 1.0
+#: Cells of the histogram along each axis, by dimension; the library's own number where there is none.
+CELLS: dict[int, int] = {}
 KERNELS: dict[int, Any] = {1: dp.Gaussian(), 2: dp.Exponential()}
 #: Numbers of components that cross-validation chooses from.
 COUNTS = {1: (4, 6, 8, 12), 2: (6, 12, 24, 48)}
@@ -43,6 +45,7 @@ def cells(scale: Scale) -> list[dict[str, Any]]:
     found = []
     for dimension in (2, 1):
         facts = {"dimension": dimension, "n": N, "data_sets": _data_sets(scale, dimension)}
+        facts |= {"cells": CELLS[dimension]} if dimension in CELLS else {}
         found += [{"mode": PAPER, **facts, "draws": DRAWS[PAPER]} | which for which in _peers(dimension)]
         found += [{"mode": OURS, **facts, "draws": DRAWS[OURS], "mechanism": "default", "setting": None, "share": None}]
     return found
@@ -106,7 +109,7 @@ def _chooser(cell: dict[str, Any]) -> Callable[[Any, np.random.Generator], dp.De
     """How a data set gets its plan: always the same one, but for FRL, whose components are cross-validated."""
     dimension = cell["dimension"]
     domain = dp.datasets.mixture(2, np.random.default_rng(0), dimension).domain
-    facts: dict[str, Any] = {"n": cell["n"], "epsilon": EPSILON, "domain": domain}
+    facts: dict[str, Any] = {"n": cell["n"], "epsilon": EPSILON, "domain": domain, "cells": cell.get("cells")}
     if cell["mode"] == OURS:
         default = dp.DensityPlan(**facts)
         return lambda sample, rng: default

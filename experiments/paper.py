@@ -20,6 +20,8 @@ GRID = dp.Grid.uniform(0, 1, 101)
 LATTICE, DELTA = 20, 0.01
 VALID = {"noise": "kernel", "sensitivity": "paper"}
 PURE = ("FRL", "AR", "QR", "Bernstein")
+#: The method of a plan of which only the facts are used: the default would take its time to choose.
+ANY = dp.FRL(1)
 
 
 def simulated(scenario: str, n: int, nu: float, method: Any = None) -> dp.MeanPlan:

@@ -36,7 +36,7 @@ def cells(scale: Scale, error: str = mechanisms.ERROR, nu: float = mechanisms.NU
 def run(cell: dict[str, Any], data: Path | None = None) -> list[Row]:
     """One row per mechanism and way of choosing: the privacy-estimation error over data sets."""
     drawn = mechanisms.samples(cell, cell["data_sets"])
-    base = paper.simulated(cell["scenario"], cell["n"], cell["nu"])
+    base = paper.simulated(cell["scenario"], cell["n"], cell["nu"], None if cell["mode"] == OURS else paper.ANY)
     rows = []
     for name in NAMES:
         safe = _safe(name, base, cell["mode"])

@@ -22,6 +22,8 @@ from typing import Any
 
 import dpfda as dp
 
+from . import NAMES
+
 #: The paper's sensitivities, kernel noise and selection with valid noise; and our defaults.
 PAPER, OURS = MODES = ("paper", "dpfda")
 Row = dict[str, Any]
@@ -168,7 +170,7 @@ def _completed(tasks: list[Task], workers: int, data: Path | None) -> Iterator[t
         return
     with (
         _one_thread_each(),
-        ProcessPoolExecutor(workers, multiprocessing.get_context("spawn"), _leave_interrupts) as pool,
+        ProcessPoolExecutor(workers, _processes(), _leave_interrupts) as pool,
     ):
         waiting: dict[Future[list[Row]], Task] = {pool.submit(run_cell, task, data): task for task in tasks}
         try:
@@ -180,6 +182,15 @@ def _completed(tasks: list[Task], workers: int, data: Path | None) -> Iterator[t
             if waiting:  # stopped in the middle: nobody wants the cells that are under way
                 for child in multiprocessing.active_children():
                     child.terminate()
+
+
+def _processes() -> Any:
+    """Forks of one process that has imported all of this and drawn nothing, so that each starts at once."""
+    if "forkserver" not in multiprocessing.get_all_start_methods():
+        return multiprocessing.get_context("spawn")
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload([f"{__package__}.{name}" for name in NAMES])
+    return context
 
 
 def _leave_interrupts() -> None:

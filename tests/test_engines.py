@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import multiprocessing
 import os
 import shutil
 import signal
@@ -105,7 +106,14 @@ def client():
     settings = {
         "distributed.scheduler.allowed-failures": 1,
         "distributed.comm.timeouts.connect": "60s",
+        "distributed.worker.multiprocessing-method": "forkserver",
     }
+    # Workers are forks of a process that has imported the package, so that each starts at once, the killed ones too.
+    forks = multiprocessing.get_context("forkserver")
+    forks.set_forkserver_preload(["distributed", "dpfda"])
+    first = forks.Process(target=os.getpid)
+    first.start()
+    first.join()
     with (
         dask.config.set(settings),
         distributed.LocalCluster(

@@ -203,7 +203,7 @@ def test_malformed_data_get_a_clear_error(file, text, said, tmp_path):
 
 @pytest.fixture(scope="module")
 def everything(tmp_path_factory, invented):
-    """All experiments with few data sets and draws, small matrices, fewer bandwidths and regions."""
+    """All experiments with few data sets and draws, small matrices and histograms, fewer bandwidths and regions."""
     folder = tmp_path_factory.mktemp("out")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(timing, "SIZES", (20, 30))
@@ -213,6 +213,7 @@ def everything(tmp_path_factory, invented):
         patch.setattr(mortality, "PUBLISHED", {name: mortality.PUBLISHED[name] for name in REGIONS})
         for part in (densities, density_claims):
             patch.setattr(part, "SHARES", {1: (1.0, 0.25), 2: (1.0,)})
+        patch.setattr(densities, "CELLS", {1: 128, 2: 24})
         yield folder, reproduce(experiments.NAMES, TINY, folder, invented)
 
 

@@ -27,10 +27,15 @@ def product(matrix: np.ndarray, vector: np.ndarray) -> list[int]:
     result = [0] * len(matrix)
     for start in range(0, vector.size, COLUMNS):
         part = slice(start, start + COLUMNS)
+        rights = _limbs(vector[part])
+        sums = np.zeros((5, len(matrix)), dtype=np.int64)  # of at most three products below 2^56 each
         for i, left in enumerate(_limbs(matrix[:, part])):
-            for j, right in enumerate(_limbs(vector[part])):
-                shift = LIMB * (i + j)
-                result = [r + (int(x) << shift) for r, x in zip(result, left @ right, strict=True)]
+            for j, right in enumerate(rights):
+                sums[i + j] += left @ right
+        result = [
+            r + a + (b << LIMB) + (c << 2 * LIMB) + (d << 3 * LIMB) + (e << 4 * LIMB)
+            for r, (a, b, c, d, e) in zip(result, sums.T.tolist(), strict=True)
+        ]
     return result
 
 

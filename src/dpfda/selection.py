@@ -94,10 +94,14 @@ def pcv(candidates: Sequence[Method], plan: Any, records: Any, rng: np.random.Ge
     def planned(number: int, n: int) -> Any:
         return replace(plan, n=n, method=candidates[number])
 
+    @cache
+    def problem_of(n: int) -> Any:
+        return replace(plan, n=n).problem
+
     scores = np.zeros(len(candidates))
     for left_out, part in enumerate(parts):
         rest = reduce(lambda a, b: a.merge(b), parts[:left_out] + parts[left_out + 1 :])
-        problem = replace(plan, n=part.count).problem
+        problem = problem_of(part.count)
         seen = problem.finish(np.array([float(x) for x in problem.estimate(part)]), ())
         for number in range(len(candidates)):
             candidate = planned(number, rest.count)
