@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import shlex
-import subprocess
-import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -21,6 +19,7 @@ DEMO = "demo households"
 
 @guarded
 def demo_command(
+    context: typer.Context,
     folder: Annotated[Path, typer.Option("--out", help="Folder for the files.")] = Path("demo"),
     curves: Annotated[int, typer.Option(help="How many households, and how many ages.")] = 1000,
 ) -> None:
@@ -45,10 +44,10 @@ def demo_command(
     charge = ["--ledger", str(book), "--study", DEMO]
     mean = ["--epsilon", "1", "--radius", "5", "--center", "0.5", "--grid", "0:24:48:midpoints"]
     named = ["--axis", "hour (h)", *charge, *_outputs(folder, "mean", "statement")]
-    _run(["mean", str(folder / "curves.csv"), *mean, *named])
+    _run(context, ["mean", str(folder / "curves.csv"), *mean, *named])
     density = ["--by", "sex", "--epsilon", "1", "--domain", "0:110"]
     named = ["--axis", "age (years)", *charge, *_outputs(folder, "density", "density-statement")]
-    _run(["density", str(folder / "people.csv"), *density, *named])
+    _run(context, ["density", str(folder / "people.csv"), *density, *named])
     surface = [
         "--epsilon",
         "1",
@@ -62,16 +61,17 @@ def demo_command(
         "hour (h)",
     ]
     shown = ["--components", str(folder / "components.png"), *_outputs(folder, "covariance", "covariance-statement")]
-    _run(["covariance", str(folder / "curves.csv"), *surface, *charge, *shown])
+    _run(context, ["covariance", str(folder / "curves.csv"), *surface, *charge, *shown])
     regression = ["--covariates", "people,heating", "--covariate-range", "0:6", "--covariate-range", "0:1", *surface]
     _run(
+        context,
         [
             "regress",
             str(folder / "homes.csv"),
             *regression,
             *charge,
             *_outputs(folder, "regression", "regression-statement"),
-        ]
+        ],
     )
     out.print((folder / "statement.txt").read_text(encoding="utf-8"))
 
@@ -97,8 +97,7 @@ def _outputs(folder: Path, name: str, statement: str) -> list[str]:
     return [word for option, file in places.items() for word in (f"--{option}", str(folder / file))]
 
 
-def _run(command: list[str]) -> None:
+def _run(context: typer.Context, command: list[str]) -> None:
     out.print(f"$ dpfda {shlex.join(command)}")
-    done = subprocess.run([sys.executable, "-m", "dpfda", *command], check=False)
-    if done.returncode:
-        raise typer.Exit(done.returncode)
+    if code := context.find_root().command.main(command, "dpfda", standalone_mode=False):
+        raise typer.Exit(code)
