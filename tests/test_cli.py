@@ -109,11 +109,11 @@ def test_a_whole_study(folder):
 
 
 def test_json_output_is_json(folder):
-    figures = json.loads(run(f"plan {PLAN} --json --target 1e-5").output)
+    figures = json.loads(run(f"plan {PLAN} --json --target 1e-9").output)
     plan = dp.MeanPlan(n=200, epsilon=1, bound=dp.L2Ball(1.0), grid=12)
     assert figures["expected_risk"] == pytest.approx(plan.expected_risk)
     assert figures["plan"] == plan.digest
-    assert figures["n_for_target"] == plan.solve(1e-5, vary="n")
+    assert figures["n_for_target"] == plan.solve(1e-9, vary="n")
     table = json.loads(
         run("compare --n 200 --radius 1 --grid 0:1:12 --epsilons '1 2' --methods 'qr knorm' --json").output
     )

@@ -435,6 +435,8 @@ def spark(tmp_path_factory):
             "spark.local.dir": str(folder),
             "spark.task.maxFailures": "1",
             "spark.driver.memory": "512m",
+            # A session this short is over before a second compiler and parallel collectors pay off.
+            "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
         }
         builder = sql.SparkSession.builder.master("local[2]").appName("tests")
         for name, value in settings.items():
