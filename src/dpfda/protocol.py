@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
 from typing import Any, Protocol
 
 import numpy as np
@@ -92,15 +91,11 @@ class Part:
 
     def apply(self, values: Sequence[Fraction]) -> list[Fraction]:
         """Filter exactly: the values are rationals and so is every filter."""
-        filtered = [values[j] if a == 1 else a * values[j] for j, a in self._factors]
+        factors = zip(self.where.tolist(), self.filter.tolist(), strict=True)
+        filtered = [values[j] if a == 1 else Fraction(a) * values[j] for j, a in factors]
         if self.threshold is None or self.late:
             return filtered
         return [_soft(x, Fraction(t)) for x, t in zip(filtered, self.threshold.tolist(), strict=True)]
-
-    @cached_property
-    def _factors(self) -> list[tuple[int, Fraction]]:
-        """Places and exact filters, written out once for all summaries."""
-        return list(zip(self.where.tolist(), map(Fraction, self.filter.tolist()), strict=True))
 
     def bias(self, guess: np.ndarray) -> np.ndarray:
         """Squared error that the filter makes on its own coordinates, if the target has these squared ones."""
@@ -398,9 +393,8 @@ def as_epsilon(value: Any) -> Fraction:
         raise ParameterError("epsilon must be given", "none", cure)
     epsilon = exact_fraction(value)
     if epsilon is None or epsilon <= 0:
-        raise ParameterError(
-            "epsilon must be positive and finite", value if isinstance(value, str) else shown(value), cure
-        )
+        given = value if isinstance(value, str) else shown(value)
+        raise ParameterError("epsilon must be positive and finite", given, cure)
     if not Fraction(1, 10**9) <= epsilon <= 10**4:
         raise ParameterError("epsilon must lie between 1e-9 and 10,000", value, cure)
     return epsilon
