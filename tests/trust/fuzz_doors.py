@@ -51,7 +51,7 @@ class Defect(Exception):
 def scratch() -> Path:
     """A folder of this process, in memory where the machine has such a place; deep, so that ``..`` stays within."""
     base = Path("/dev/shm")
-    folder = tempfile.mkdtemp(prefix="fuzz-", dir=base if os.access(base, os.W_OK) else None)
+    folder = tempfile.mkdtemp(prefix="dpfda-cases-", dir=base if os.access(base, os.W_OK) else None)
     deep = Path(folder) / "a" / "b" / "c" / "d"
     deep.mkdir(parents=True)
     atexit.register(drop_scratch)
