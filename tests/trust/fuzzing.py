@@ -109,7 +109,6 @@ STATE = struct.Struct("qqqqqdd")
 
 def _child(name: str, first: int, cases: int, seed: int, state: mmap.mmap, report: int) -> None:
     """Cases one after the other, with the state in shared memory before and after each."""
-    scratch.cache_clear()  # that of the parent stays its own
     done = list(STATE.unpack_from(state))
     start = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     _hold(MOST_BYTES)
@@ -146,6 +145,8 @@ def _watched(name: str, cases: int, seed: int, report: int) -> dict[str, Any]:
     state = mmap.mmap(-1, STATE.size)
     STATE.pack_into(state, 0, 0, 0, 0, 0, 0, 0.0, 0.0)
     SEEDS[name]
+    scratch.cache_clear()  # that of the parent stays its own; all children share this one
+    scratch()
     while (first := STATE.unpack_from(state)[0]) < cases:
         child = os.fork()
         if not child:
@@ -153,7 +154,6 @@ def _watched(name: str, cases: int, seed: int, report: int) -> dict[str, Any]:
                 sys.stdout = sys.stderr = open(os.devnull, "w")  # noqa: SIM115  (of a process about to end)
                 _child(name, first, cases, seed, state, report)
             finally:
-                drop_scratch()
                 os._exit(0)
         hung = _waited(child, state)
         done = list(STATE.unpack_from(state))
@@ -162,6 +162,7 @@ def _watched(name: str, cases: int, seed: int, report: int) -> dict[str, Any]:
             _tell(report, name, done[0], "hang without end" if hung else "the process died")
             done[0] += 1
             STATE.pack_into(state, 0, *done)
+    drop_scratch()
     _, accepted, refused, crashes, hangs, slowest, peak = STATE.unpack_from(state)
     counts = {"cases": cases, "accepted": accepted, "refused": refused, "crashes": crashes, "hangs": hangs}
     return counts | {"slowest_ms": round(slowest, 1), "peak_mb": round(peak, 1)}
