@@ -241,7 +241,7 @@ MAKERS: dict[str, Callable[[], list[bytes]]] = {
     "labels": lambda: [json.dumps(["north", "south", 3, 3.0, "3.0", None, " a "]).encode()],
     "command": lambda: ["\0".join(words).encode() for words in COMMANDS],
     "show": lambda: _sealed({k: plans()[k] for k in ("knorm", "density")}) + _sealed(releases())[:2] + _summary(),
-    "predict": lambda: _sealed({k: releases()[k] for k in ("regression", "smoother", "classifier", "classes")}),
+    "predict": lambda: _sealed({k: releases()[k] for k in ("regression", "classifier")}),
 }
 
 
