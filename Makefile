@@ -46,6 +46,7 @@ bench: setup
 	$(BIN)/python benchmarks/density.py
 	$(BIN)/python benchmarks/models.py
 	$(BIN)/python benchmarks/scale.py
+	$(BIN)/python benchmarks/trust.py
 
 docs: setup
 	$(BIN)/python docs/build.py

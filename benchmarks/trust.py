@@ -2,7 +2,7 @@
 
     python benchmarks/trust.py [--long] [--only SECTION ...]
 
-Sections: broken, audits, faults, ledger, fuzz, leaks, noise. Each is saved when it is done, beside those of earlier
+Sections: broken, audits, faults, ledger, fuzz, coverage, leaks, noise. Each is saved when it is done, beside those of earlier
 runs, with the commit it ran on; `--long` is 1,000 kills, 100,000 cases per reader and audits in full. What is run
 here lives in tests/trust, where the tests run less of it.
 """
@@ -10,9 +10,12 @@ here lives in tests/trust, where the tests run less of it.
 from __future__ import annotations
 
 import argparse
+import importlib.util
 import json
+import re
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Callable
 from datetime import UTC, datetime
@@ -108,6 +111,25 @@ def run_fuzz(long: bool) -> dict[str, Any]:
     return found
 
 
+def run_coverage(long: bool) -> dict[str, Any]:
+    """The same readers driven by coverage, where atheris is installed (the extra `fuzz`)."""
+    if importlib.util.find_spec("atheris") is None:
+        print("atheris is not installed: pip install 'dpfda[fuzz]'")
+        return {}
+    found, runs = {}, 5_000 if long else 200
+    script = common.ROOT / "tests" / "trust" / "fuzz_atheris.py"
+    for name in fuzzing.TARGETS:
+        command = [sys.executable, str(script), name, f"-runs={runs}", "-max_total_time=240"]
+        with tempfile.TemporaryDirectory() as folder:  # where a defect would leave its bytes
+            done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+        told = re.findall(r"#(\d+)\s+DONE\s+cov: (\d+)", done.stderr)
+        cases, lines = map(int, told[-1]) if told else (0, 0)
+        found[name] = {"cases": cases, "coverage": lines, "defects": int(done.returncode != 0)}
+    rows = [[name, *each.values()] for name, each in found.items()]
+    common.show("Hostile input, driven by coverage", ["reader", "cases", "edges covered", "defects"], rows)
+    return found
+
+
 def run_leaks(long: bool) -> dict[str, Any]:
     found = markers.measure()
     common.show("Marked data", ["", "figure"], [[name, str(value)] for name, value in found.items()])
@@ -122,7 +144,7 @@ def run_noise(long: bool) -> dict[str, Any]:
 
 SECTIONS = {
     "broken": run_broken, "audits": run_audits, "faults": run_faults, "ledger": run_ledger, "fuzz": run_fuzz,
-    "leaks": run_leaks, "noise": run_noise,
+    "coverage": run_coverage,    "leaks": run_leaks, "noise": run_noise,
 }  # fmt: skip
 
 

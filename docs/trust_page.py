@@ -109,6 +109,12 @@ def fuzz(found: dict[str, Any]) -> list[str]:
     return ["## Hostile input", "", *table(head, rows)]
 
 
+def coverage(found: dict[str, Any]) -> list[str]:
+    rows = [[name, each["cases"], each["coverage"], each["defects"]] for name, each in found.items()]
+    title = "## Hostile input, driven by coverage (atheris)"
+    return [title, "", *table(["reader", "cases", "edges covered", "defects"], rows)]
+
+
 def leaks(found: dict[str, Any]) -> list[str]:
     return ["## Marked data", "", *table(["", "figure"], [[words, found[name]] for name, words in MARKS.items()])]
 
@@ -121,5 +127,5 @@ def noise(found: dict[str, Any]) -> list[str]:
 
 
 SECTIONS = {
-    "broken": broken, "audits": audits, "faults": faults, "ledger": ledger, "fuzz": fuzz, "leaks": leaks, "noise": noise
+    "broken": broken, "audits": audits, "faults": faults, "ledger": ledger, "fuzz": fuzz, "coverage": coverage, "leaks": leaks, "noise": noise
 }  # fmt: skip
