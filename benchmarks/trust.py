@@ -2,9 +2,9 @@
 
     python benchmarks/trust.py [--long] [--only SECTION ...]
 
-Sections: broken, audits, faults, ledger, fuzz, coverage, leaks, noise. Each is saved when it is done, beside those of earlier
-runs, with the commit it ran on; `--long` is 1,000 kills, 100,000 cases per reader and audits in full. What is run
-here lives in tests/trust, where the tests run less of it.
+Sections: broken, audits, faults, ledger, fuzz, coverage, leaks, noise. Each is saved when it is done, beside those of
+earlier runs, with the commit it ran on; `--long` is 1,000 kills, 100,000 cases per reader and audits in full. What is
+run here lives in tests/trust, where the tests run less of it.
 """
 
 from __future__ import annotations
@@ -144,7 +144,7 @@ def run_noise(long: bool) -> dict[str, Any]:
 
 SECTIONS = {
     "broken": run_broken, "audits": run_audits, "faults": run_faults, "ledger": run_ledger, "fuzz": run_fuzz,
-    "coverage": run_coverage,    "leaks": run_leaks, "noise": run_noise,
+    "coverage": run_coverage, "leaks": run_leaks, "noise": run_noise,
 }  # fmt: skip
 
 

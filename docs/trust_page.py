@@ -127,5 +127,6 @@ def noise(found: dict[str, Any]) -> list[str]:
 
 
 SECTIONS = {
-    "broken": broken, "audits": audits, "faults": faults, "ledger": ledger, "fuzz": fuzz, "coverage": coverage, "leaks": leaks, "noise": noise
+    "broken": broken, "audits": audits, "faults": faults, "ledger": ledger, "fuzz": fuzz,
+    "coverage": coverage, "leaks": leaks, "noise": noise,
 }  # fmt: skip
