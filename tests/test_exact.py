@@ -1,4 +1,4 @@
-"""Integer arithmetic before the noise: the same as fractions and Python's own integers, at the ends of the range too."""
+"""Integer arithmetic before the noise: the same as fractions and Python integers, at the ends of the range too."""
 
 from __future__ import annotations
 
