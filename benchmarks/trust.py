@@ -71,7 +71,7 @@ def run_audits(long: bool) -> dict[str, Any]:
             "pairs": sum(each.tried for each in report.parts[0].found),
             "draws": min(step.draws for step in report.parts[0].steps),
             "releases": report.parts[0].whole.releases,
-            "detectable": max(part.detectable(report.false_alarm) for part in report.parts),
+            "detectable": report.detectable,
             "smallest_size": min(float(size.min()) for size in sizes),
             "largest_size": max(float(size.max()) for size in sizes),
             "seconds": report.seconds,

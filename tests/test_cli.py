@@ -67,6 +67,9 @@ def test_the_example_in_each_help_text_runs(name, folder):
         np.savetxt("people.csv", people, delimiter=",", header="age,weight,sick", comments="")
     if name == "predict":
         run("fit people.csv --target sick --inputs age,weight --domain 0:110 --epsilon 1 --out model.json")
+    if name == "audit":
+        run("plan --n 60 --epsilon 1 --radius 1 --grid 0:1:6 --method frl:components=1 --out plan.json")
+        line = line.replace("--quick", "--draws 1000 --releases 8 --effort 100")
     if name in ("summarize", "release"):
         curves = np.random.default_rng(0).uniform(0, 1, (200, 12))
         for i in range(2):

@@ -367,7 +367,7 @@ def test_finished_files_are_kept_when_one_kills_its_worker(curves, client, ledge
 
     client.register_plugin(Registers())
     plan = curve_plans(131)["ball"]
-    files = [f"deadly://{path}" for path in paths]
+    files = [f"dbfs://{path}" for path in paths]
     with pytest.raises(dp.ClusterError, match="Nothing was charged"):
         plan.release(files, ledger, engine="dask", checkpoint=saved)
     client.unregister_worker_plugin("registers")
@@ -386,7 +386,7 @@ def register(deadly: str, saved: str, kills: bool) -> None:
     from fsspec.implementations.local import LocalFileSystem
 
     class Deadly(LocalFileSystem):
-        protocol = ("deadly",)
+        protocol = ("dbfs",)
 
         def open(self, path, mode="rb", **options):
             if kills and str(path) == deadly:
@@ -397,7 +397,7 @@ def register(deadly: str, saved: str, kills: bool) -> None:
                 os.kill(os.getpid(), signal.SIGKILL)
             return super().open(path, mode, **options)
 
-    fsspec.register_implementation("deadly", Deadly, clobber=True)
+    fsspec.register_implementation("dbfs", Deadly, clobber=True)
 
 
 # -- Spark ---------------------------------------------------------------------------------------

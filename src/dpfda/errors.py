@@ -20,8 +20,8 @@ def shown(value: object) -> str:
 def printable(text: str) -> str:
     """A text that a terminal only shows: what would steer it (escapes, new lines, marks of direction) is spelt out.
 
-    >>> printable("mean" + chr(27) + "[2J")
-    'mean\\x1b[2J'
+    >>> print(printable("mean" + chr(27) + "[2J"))
+    mean\\x1b[2J
     """
     return text if text.isprintable() else "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
 

@@ -108,7 +108,7 @@ LAWS = {
 def smallest_p(law, change):
     """The smallest p-value times the number of tests, for simulated noise that is changed in some way."""
     rng = np.random.default_rng(11)
-    tally = Tally(law)
+    tally = Tally(law, np.zeros(law.scales.size))
     for _ in range(4):
         tally.take(change(law.simulate(25_000, rng)) / law.scales)
     found = tally.findings(np.arange(law.scales.size))
@@ -144,7 +144,7 @@ def test_what_is_wrong_together_is_seen():
 def test_tallies_of_several_processes_add_up():
     law, rng = LAWS["Laplace"], np.random.default_rng(3)
     z = law.simulate(2000, rng) / law.scales
-    whole, parts = Tally(law), [Tally(law), Tally(law)]
+    whole, *parts = (Tally(law, np.zeros(3)) for _ in range(3))
     whole.take(z[:1000])
     whole.take(z[1000:])
     for part, half in zip(parts, (z[:1000], z[1000:]), strict=True):
@@ -215,11 +215,11 @@ def report() -> dp.Audit:
 
 def test_the_report_is_one_page_in_every_form(report, tmp_path):
     assert report.passed
-    assert len(report.checks) == 2 * 12 + 1
+    assert len(report.checks) == 2 * 13 + 6
     for ending in report.endings:
         text = report.save(tmp_path / f"audit{ending}").read_text()
         assert "north" in text
-        assert text.count("\n") < 200
+        assert text.count("\n") < 300
     page = report.to_html()
     assert "PASSED" in page
     assert "data:image/png" in page
@@ -238,7 +238,7 @@ def test_the_command_audits_a_plan_file(tmp_path):
     assert done.exit_code == 0, done.output
     figures = json.loads(done.stdout)
     assert figures["passed"] is True
-    assert len(figures["checks"]) == 12
+    assert len(figures["checks"]) == 13
     assert "PASSED" in (tmp_path / "audit.html").read_text()
     wrong = CliRunner().invoke(app, ["audit", str(path), "--out", str(tmp_path / "audit.exe"), *small])
     assert wrong.exit_code == 1

@@ -10,7 +10,7 @@ import copy
 import random
 import sys
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -20,9 +20,8 @@ import numpy as np
 
 from .. import noise
 from ..errors import BudgetExceeded, DpfdaError
-from ..ledger import Ledger
-from .children import CAN_FORK, forked
-from .whole import Data
+from .children import CAN_FORK, at_once
+from .whole import Data, book_for
 
 #: Releases of a single number that are compared together.
 CHOICES = 100
@@ -47,13 +46,9 @@ def checks(plan: Any, data: Data, told: Callable[[int], None]) -> list[Check]:
     return found
 
 
-def _book(plan: Any, path: Path, times: int) -> Ledger:
-    return Ledger.create(path, epsilon=plan.epsilon * times, study="audit", delta=plan.delta * times)
-
-
 def _charged_first(plan: Any, data: Data, path: Path) -> Check:
     """Watches a release: by the first call of a law's draw, the charge must have been written."""
-    book, early = _book(plan, path, 1), []
+    book, early = book_for(plan, path, 1), []
 
     def draws() -> None:
         if book.spent != plan.epsilon:
@@ -61,11 +56,11 @@ def _charged_first(plan: Any, data: Data, path: Path) -> Check:
 
     with _watched(plan, draws) as calls:
         plan.release(data.rows, book, **data.reading)
-    entry = book.history()[-1:]
-    right = bool(entry) and entry[0].epsilon == plan.epsilon and entry[0].plan == plan.digest
+    charge = [(entry.epsilon, entry.delta, entry.plan) for entry in book.history()]
+    right = charge == [(plan.epsilon, plan.delta, plan.digest)]
     passed = not early and right and calls[0] > 0
     detail = (
-        "the whole epsilon was in the ledger at the first draw, under the plan's digest"
+        "the whole charge was in the ledger at the first draw, under the plan's digest"
         if passed
         else "noise was drawn before the charge was written"
         if early
@@ -79,12 +74,8 @@ def _charged_first(plan: Any, data: Data, path: Path) -> Check:
 @contextmanager
 def _watched(plan: Any, draws: Callable[[], None]) -> Iterator[list[int]]:
     """Call `draws` whenever a law is about to draw."""
-    laws: set[Any] = {type(part.law) for part in plan.stage.parts} | {
-        noise.Laplace,
-        noise.Ball,
-        noise.Gaussian,
-        noise.Choice,
-    }
+    laws: set[Any] = {noise.Laplace, noise.Ball, noise.Gaussian, noise.Choice}
+    laws |= {type(part.law) for member in getattr(plan, "plans", (plan,)) for part in member.stage.parts}
     codes = {law.draw.__code__ for law in laws}
     calls, before = [0], sys.getprofile()
 
@@ -105,7 +96,7 @@ def _watched(plan: Any, draws: Callable[[], None]) -> Iterator[list[int]]:
 
 def _refused(plan: Any, data: Data, path: Path) -> Check:
     """A budget that is used up: nothing is released, and nothing is charged."""
-    name, book = "A used-up budget releases nothing", _book(plan, path, 1)
+    name, book = "A used-up budget releases nothing", book_for(plan, path, 1)
     plan.release(data.rows, book, **data.reading)
     try:
         plan.release(data.rows, book, **data.reading)
@@ -126,15 +117,16 @@ def _copies(plan: Any, data: Data, path: Path) -> Check:
         "a replaced copy": lambda: replace(plan),
         "its text": lambda: type(plan).from_json(plan.to_json()),
     }
-    book, made = _book(plan, path, len(kinds)), 0
+    made = 0
     for kind, copied in kinds.items():
         try:
             twin = copied()
         except (DpfdaError, AttributeError, TypeError):
             continue  # what cannot be copied cannot escape
         made += 1
+        book = book_for(plan, path.with_name(f"{made}.ledger"), 1)
         twin.release(data.rows, copy.deepcopy(book), **data.reading)
-        if book.spent != made * plan.epsilon:
+        if (book.spent, book.delta_spent) != (plan.epsilon, plan.delta):
             return Check(name, False, f"{kind} of the plan released without its charge")
     return Check(name, made > 0, f"{made} kinds of copies were charged like the plan itself")
 
@@ -162,14 +154,19 @@ def _fresh_in_children(plan: Any, data: Data, path: Path) -> Check:
     def work() -> dict[str, np.ndarray]:
         return {"noise": np.frombuffer(_noise(plan, data), dtype=np.uint8)}
 
-    waiting = [forked(work) for _ in range(3)]
-    seen = {wait()["noise"].tobytes() for wait in waiting}
+    seen = {found["noise"].tobytes() for found in at_once([work] * 3)}
     return Check(name, len(seen) == 3, f"{len(seen)} of 3 forked processes drew different noise")
 
 
 def _noise(plan: Any, data: Data) -> bytes:
     """The numbers of a release; of many, where one is a choice among few that may well come twice."""
-    raw = np.asarray(plan.release(data.rows, **data.reading).raw, dtype=float)
-    more = CHOICES if raw.size == 1 else 0
-    found = [raw, *(np.asarray(plan.release(data.rows, **data.reading).raw, dtype=float) for _ in range(more))]
-    return np.concatenate([each.ravel() for each in found]).tobytes()
+    found = _numbers(plan.release(data.rows, **data.reading))
+    if found.size == 1:
+        found = np.concatenate([_numbers(plan.release(data.rows, **data.reading)) for _ in range(CHOICES)])
+    return found.tobytes()
+
+
+def _numbers(release: Any) -> np.ndarray:
+    """All that leaves, of one release or of several under one charge."""
+    parts = release.values() if isinstance(release, Mapping) else [release]
+    return np.concatenate([np.asarray(part.raw, dtype=float).ravel() for part in parts])

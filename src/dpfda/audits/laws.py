@@ -16,9 +16,10 @@ import numpy as np
 from scipy import special, stats
 
 from ..noise import Ball, Choice, Gaussian
+from ..noise.common import RESOLUTION
 
-#: Classes of equal probability in which the shape of a law is tested.
-CLASSES = 32
+#: Classes of equal probability in which the shape of a law is tested, and draws in each that are enough.
+CLASSES, ENOUGH = 32, 1000
 
 
 @dataclass(frozen=True)
@@ -96,11 +97,38 @@ def _fair(heads: np.ndarray, n: int) -> np.ndarray:
     return np.minimum(1.0, 2 * np.minimum(special.bdtr(heads, n, 0.5), special.bdtrc(heads - 1, n, 0.5)))
 
 
+def _pearson(classes: np.ndarray, n: int) -> np.ndarray:
+    """p-values of counts in classes of equal probability; few draws get few classes, for the law holds in the limit."""
+    while classes.shape[1] > 2 and n < ENOUGH * classes.shape[1]:
+        classes = classes[:, ::2] + classes[:, 1::2]
+    count = classes.shape[1]
+    return special.chdtrc(count - 1, ((classes - n / count) ** 2 / (n / count)).sum(axis=1))
+
+
+def strength(law: Any) -> float | None:
+    """How well the scale of one coordinate is seen, against Laplace noise; None where there are no scales.
+
+    A coordinate of ball noise that is short by a share d lowers its mean share of the squared length, 1/M, by a share
+    ``2 d (M-1)/(M+2)``, whose standard error is ``sqrt(2 (M-1)/(M+2) / draws)``.
+    """
+    if isinstance(law, Choice):
+        return None
+    if isinstance(law, Gaussian):
+        return float(np.sqrt(2))
+    if not isinstance(law, Ball):
+        return 1.0
+    sizes = [block.stop - block.start for block in law.blocks]
+    return min(1.0 if m == 1 else float(np.sqrt(2 * (m - 1) / (m + 2))) for m in sizes)
+
+
 class Tally:
     """Sums over draws of one law, from which every p-value follows. Those of several processes add up."""
 
-    def __init__(self, law: Any):
+    def __init__(self, law: Any, about: np.ndarray):
+        """`about` is what the noise is added to: floats of that size tell it only so finely."""
         self.law = law
+        steps = getattr(law, "steps", law.scales * 2.0**-RESOLUTION)
+        self.grain = np.minimum(np.maximum(steps, 4 * np.spacing(np.abs(about) + law.scales)) / law.scales, 1.0)
         self.sums: dict[str, np.ndarray] = {}
         self.seen: list[np.ndarray] = []
 
@@ -151,8 +179,7 @@ class Tally:
         found = [Finding("sign", float(p), int(j)) for p, j in zip(_fair(self.sums["plus"], n), where, strict=True)]
         for i, view in enumerate(views(self.law, np.ones((1, where.size)))):
             total, classes = self.sums[f"sum {i}"], self.sums[f"classes {i}"]
-            pearson = ((classes - n / CLASSES) ** 2 / (n / CLASSES)).sum(axis=1)
-            shapes = special.chdtrc(CLASSES - 1, pearson)
+            shapes = _pearson(classes, n)
             for j, (p, shape) in enumerate(zip(view.of_sum(total, n), shapes, strict=True)):
                 place = int(where[self._start(i) + j])
                 ratio = float((total[j] / n / view.mean) ** (1 / view.power))
@@ -181,8 +208,8 @@ class Tally:
                 found.append(Finding(what, min(1.0, float(p[worst]) * p.size), int(where[upper[0][worst]])))
         seen = np.concatenate(self.seen)
         again = seen.size - np.unique(seen).size
-        # Marks have 53 bits; a single coordinate has about 42.
-        expected = seen.size**2 / 2.0 ** (41 if where.size == 1 else 53)
+        # Marks have 53 bits, and noise lies on a lattice, which may be coarse where n is very large.
+        expected = seen.size**2 / 2 * (2.0**-53 + float(np.prod(self.grain)))
         found.append(Finding("draws that came back", float(stats.poisson.sf(again - 1, expected)) if again else 1.0))
         return found
 
@@ -206,18 +233,21 @@ def _marks(z: np.ndarray) -> np.ndarray:
 def chances(law: Choice, scores: np.ndarray) -> np.ndarray:
     """Probability of each candidate: permute and flip takes the largest score with exponential noise.
 
-    Noise t of candidate i wins if that of every other j stays below ``t - away_i + away_j``. With ``u = exp(-t)`` that
-    is a polynomial in u over ``(0, exp(-away_i))``, which Gauss's rule integrates exactly.
+    Noise t of candidate i wins if that of every other j stays below ``t - away_i + away_j``. With
+    ``v = exp(away_i - t)`` that is a polynomial in v over (0, 1), times ``exp(-away_i)``: Gauss's rule is exact.
     """
+    return np.exp(log_chances(law, scores))
+
+
+def log_chances(law: Choice, scores: np.ndarray) -> np.ndarray:
+    """Their logarithms, which stay finite where a candidate is hopeless."""
     away = (scores.max() - scores) * float(law.epsilon / law.range)
     nodes, weights = np.polynomial.legendre.leggauss(scores.size // 2 + 1)
+    below = 1 - (1 + nodes)[:, None] / 2 * np.exp(-away)[None, :]
     found = np.zeros(scores.size)
-    for i, top in enumerate(np.exp(-away)):
-        u = top * (1 + nodes) / 2
-        below = 1 - u[:, None] * np.exp(away[i] - away)[None, :]
-        below[:, i] = 1.0
-        found[i] = top / 2 * float(weights @ below.prod(axis=1))
-    return found
+    for i in range(scores.size):
+        found[i] = float(weights @ np.delete(below, i, axis=1).prod(axis=1)) / 2
+    return np.log(found) - away
 
 
 def choice_finding(counts: np.ndarray, expected: np.ndarray) -> Finding:

@@ -15,7 +15,7 @@ import numpy as np
 from scipy import special
 
 from ..noise import Choice
-from .laws import chances, log_density
+from .laws import log_chances, log_density
 
 #: Thresholds that are tried on the first half.
 THRESHOLDS = 200
@@ -38,9 +38,8 @@ def likelihood(part: Any, outcomes: np.ndarray, ours: np.ndarray, theirs: np.nda
     """How much more likely outcomes of one part are from our side than from theirs, as logarithms."""
     law = part.law
     if isinstance(law, Choice):
-        with np.errstate(divide="ignore"):
-            ratio = np.log(chances(law, ours)) - np.log(chances(law, theirs))
-        return ratio[np.argmax(outcomes, axis=-1)]
+        ratio = log_chances(law, ours) - log_chances(law, theirs)
+        return np.asarray(ratio[np.argmax(outcomes, axis=-1)])
     return log_density(law, (outcomes - ours) / law.scales) - log_density(law, (outcomes - theirs) / law.scales)
 
 
@@ -51,7 +50,7 @@ class Bound:
     outcomes: int
     event: float
     hits: tuple[int, int]
-    lower: float  # at 95 per cent
+    lower: float  # at 95 per cent, both directions together
     certain: float  # but for the false-alarm rate of the audit
 
 
@@ -68,7 +67,7 @@ def _one_way(first: np.ndarray, second: np.ndarray, delta: float, false_alarm: f
                for c in thresholds]  # fmt: skip
     best = float(thresholds[int(np.argmax(promise))])
     hits = _above(test, best), _above(other_test, best)
-    lower, certain = (_log_ratio(hits[0], test.size, hits[1], other_test.size, delta, a) for a in (0.05, false_alarm))
+    lower, certain = (_log_ratio(hits[0], test.size, hits[1], other_test.size, delta, a) for a in (0.025, false_alarm))
     return Bound(test.size + other_test.size, best, hits, lower, certain)
 
 

@@ -21,7 +21,7 @@ from .report import Audit, PlanAudit
 from .search import Found, Search
 from .steps import NoiseStep, noise_step
 from .targets import Company, Target, encoded_alone, first_target, later_target
-from .whole import Whole, data_of, whole_releases
+from .whole import Data, Whole, data_of, whole_releases
 
 #: Probability that a sound plan fails any of an audit's statistical tests.
 FALSE_ALARM = 1e-7
@@ -67,19 +67,29 @@ def audit(
             continue
         auditor = Auditor(member, FALSE_ALARM / len(members), np.random.default_rng(seed), progress)
         found.append(auditor.run(name, draws, releases, effort))
-    combined = Check(
-        "The budgets of all parts add up to the charge",
-        _owed(plan, found) == plan.epsilon,
-        "each record is in one group" if not isinstance(plan, ClassPlan) else "each record is in every part",
-    )
-    return Audit(
-        plan, tuple(found), (combined,) if len(members) > 1 else (), made, time.time() - began, FALSE_ALARM, seed
-    )
+    together = _together(plan, found) if isinstance(plan, GroupPlan) else []
+    return Audit(plan, tuple(found), tuple(together), made, time.time() - began, FALSE_ALARM, seed)
 
 
-def _owed(plan: Any, found: list[PlanAudit]) -> Any:
+def _together(plan: Any, found: list[PlanAudit]) -> list[Check]:
+    """What holds of all parts: their one charge, and releases of all of them at once."""
     budgets = [done.plan.epsilon for done in found]
-    return sum(budgets) if isinstance(plan, ClassPlan) else max(budgets)
+    classes = isinstance(plan, ClassPlan)
+    owed = sum(budgets) if classes else max(budgets)
+    why = "each record is in every part, so budgets add up" if classes else "each record is in one group: the largest"
+    added = Check("The budgets of all parts make the charge", owed == plan.epsilon, why)
+    if any(done.shrunk for done in found):
+        return [added]
+    sides = [done.data for done in found]
+    if classes:
+        summary = plan.plans[0].summarize(sides[0].rows)
+        whole = Data(dict.fromkeys(plan.groups, summary))
+    else:
+        labels = np.repeat(plan.groups, [len(side.rows) for side in sides]).tolist()
+        units = [f"{name} {who}" for name, side in zip(plan.groups, sides, strict=True)
+                 for who in side.reading.get("units", ())]  # fmt: skip
+        whole = Data(np.vstack([side.rows for side in sides]), {"by": labels} | ({"units": units} if units else {}))
+    return [added, *checks(plan, whole, lambda count: None)]
 
 
 class Auditor:
@@ -117,8 +127,11 @@ class Auditor:
         small, sides = self._data(first)
         conduct += checks(small, sides[0], self.told("watching releases", 5))
         told = self.told("whole releases", releases)
-        releasing = whole_releases(small, sides, releases, self.false_alarm / 3, told)
-        return PlanAudit(name, self.plan, [found for found, _ in searches], steps, releasing, conduct, self.notes)
+        releasing = whole_releases(small, sides, releases, self.false_alarm / 4, told)
+        found = [each for each, _ in searches]
+        return PlanAudit(
+            name, self.plan, found, steps, releasing, conduct, self.notes, sides[0], small is not self.plan
+        )
 
     def _searches(self, effort: int) -> Iterator[tuple[Found, Any]]:
         """The worst pair of every pass; later passes are given what the first pair's data would draw without noise."""
@@ -150,7 +163,7 @@ class Auditor:
             records = (pair.first, None if found.target.adds else pair.second)
             one, two = (side_of(stage, company.summary(record)) for record in records)
             told = self.told(f"drawing noise, {found.target.name}", each)
-            yield noise_step(found.target.name, stage, (one, two), each, self.false_alarm / 3 / len(searches), told)
+            yield noise_step(found.target.name, stage, (one, two), each, self.false_alarm / 4 / len(searches), told)
 
     def _data(self, found: Found) -> tuple[Any, tuple[Any, Any]]:
         """Both neighbours as whole data sets; of a smaller plan, where they would not fit into memory."""

@@ -10,12 +10,14 @@ from typing import Any
 import numpy as np
 
 from ..noise import Choice
-from .children import CAN_FORK, forked
-from .laws import Finding, Tally, chances, choice_finding
+from .children import at_once
+from .laws import Finding, Tally, chances, choice_finding, strength
 from .outcomes import Bound, Side, likelihood, lower_bound
 
 #: Draws handled at a time.
 CHUNK = 2048
+#: Draws of one child.
+ROUND = 25_000
 
 
 @dataclass(frozen=True)
@@ -27,6 +29,7 @@ class NoiseStep:
     findings: list[Finding]
     ratios: np.ndarray  # of the size of each coordinate's noise to its stated size
     bound: Bound
+    strength: float | None  # with which a defect of one scale is seen; None where there are no scales
 
 
 def noise_step(
@@ -34,13 +37,14 @@ def noise_step(
 ) -> NoiseStep:
     """Draw each side's noise `draws / 2` times; test every law, and bound epsilon from below."""
     counts = [Counts(stage, sides, side) for side in (0, 1)]
-    workers = max(1, os.cpu_count() or 1) if CAN_FORK else 1
-    shares = [share.size for share in np.array_split(np.arange(draws // 2), workers) if share.size]
+    workers = max(1, os.cpu_count() or 1)
+    rounds = max(1, draws // 2 // (ROUND * workers))  # so that whoever waits hears of it
+    shares = [share.size for share in np.array_split(np.arange(draws // 2), workers * rounds) if share.size]
     for count in counts:
-        waiting = [forked(count.work(size)) if CAN_FORK else count.work(size) for size in shares]
-        for wait, size in zip(waiting, shares, strict=True):
-            count.join(wait())
-            told(size)
+        for start in range(0, len(shares), workers):
+            for found in at_once([count.work(size) for size in shares[start : start + workers]]):
+                count.join(found)
+            told(sum(shares[start : start + workers]))
     findings, ratios = [], [np.empty(0)]
     for i, part in enumerate(stage.parts):
         if isinstance(part.law, Choice):
@@ -52,7 +56,9 @@ def noise_step(
         ratios.append(tally.ratios)
     first, second = (np.concatenate(count.ratios) for count in counts)
     bound = lower_bound(first, second, float(stage.delta), false_alarm)
-    return NoiseStep(name, first.size + second.size, findings, np.concatenate(ratios), bound)
+    seen = [s for s in (strength(part.law) for part in stage.parts) if s is not None]
+    least = min(seen, default=None)
+    return NoiseStep(name, first.size + second.size, findings, np.concatenate(ratios), bound, least)
 
 
 class Counts:
@@ -60,7 +66,7 @@ class Counts:
 
     def __init__(self, stage: Any, sides: tuple[Side, Side], side: int):
         self.stage, self.sides, self.mine = stage, sides, sides[side]
-        self.tallies = [Tally(part.law) for part in stage.parts]
+        self.tallies = [Tally(part.law, real) for part, real in zip(stage.parts, self.mine.real, strict=True)]
         self.ratios: list[np.ndarray] = []
 
     def work(self, count: int) -> Callable[[], dict[str, np.ndarray]]:

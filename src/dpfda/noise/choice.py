@@ -23,7 +23,8 @@ from .places import PLACES, Deviates, Placed
 class Choice:
     """One of `size` candidates; `range` is how much a neighbour can move one score against another.
 
-    A draw is one at the place of the candidate taken and zero elsewhere: scores themselves never leave.
+    A draw is one at the place of the candidate taken and zero elsewhere: scores themselves never leave
+    (derivations: private choice).
     """
 
     epsilon: Fraction

@@ -76,6 +76,12 @@ class Placed(Fraction):
     def __repr__(self) -> str:
         return "Placed(confidential)"
 
+    __str__ = __repr__
+
+    def __reduce__(self) -> Any:
+        """Copies are placed again."""
+        return Placed.of, (Fraction(self.numerator, self.denominator), self.unit)
+
 
 def _floor(value: Fraction, places: int) -> int:
     return (value.numerator << places) // value.denominator
