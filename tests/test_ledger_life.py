@@ -88,11 +88,26 @@ def test_an_older_content_copied_over_the_file_is_noticed(witnessed, tmp_path):
     witnessed.charge(1, plan="p", query="q")
 
 
-def test_a_file_that_got_the_number_of_a_removed_one_is_noticed(witnessed):
-    content = witnessed.path.read_bytes()
-    os.removexattr(witnessed.path, home.WITNESS)  # what is left when a copy happens to get the old inode
-    assert witnessed.path.read_bytes() == content
-    assert refused(witnessed, "lacks charges")
+def test_a_missing_witness_is_called_missing(witnessed):
+    witnessed.charge("1/2", plan="p", query="q")
+    os.removexattr(witnessed.path, home.WITNESS)  # by a tool, or hidden by a mount
+    assert refused(witnessed, r"witness .* is missing: .* ledger history study.ledger.* ledger adopt study.ledger")
+    witnessed.adopt(spent=0)
+    witnessed.charge("1/2", plan="p", query="q")
+    assert witnessed.spent == 1
+
+
+def test_a_mount_without_witness_is_adopted_and_goes_on(witnessed, monkeypatch):
+    def unsupported(*args):
+        raise OSError(95, "Operation not supported")
+
+    for act in ("getxattr", "setxattr"):
+        monkeypatch.setattr(os, act, unsupported)
+    assert refused(witnessed, "is missing")
+    witnessed.adopt(spent=0)
+    witnessed.charge("1/2", plan="p", query="q")
+    monkeypatch.undo()
+    witnessed.charge("1/2", plan="p", query="q")
 
 
 def test_without_extended_attributes_a_ledger_works_and_copies_are_refused(tmp_path, monkeypatch):

@@ -46,7 +46,7 @@ class Entry:
 
 @dataclass(frozen=True)
 class Home:
-    """Where the file lived from some entry on: its number on the disk, and whether the disk keeps a witness."""
+    """Where the file lived from some entry on: its place on the disk, and whether the disk keeps a witness."""
 
     number: int
     time: str

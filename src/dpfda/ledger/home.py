@@ -1,15 +1,26 @@
 """How a copy of a ledger is told from the original, so that it never becomes a second budget.
 
-The file remembers its number on the disk (the inode): a file that was moved keeps it, one that was copied
-or restored has another. Where the file system can, it keeps a witness of the last charge beside the content
-(an extended attribute), which stays when an older content is copied over the file. The witness is written
-after the charge, so a crash leaves it behind the content, never ahead.
+A file's place is its number on the disk (the inode), the time of its birth and its disk. A file that was moved
+keeps them; one that was copied or restored may get a removed file's number, but never its birth, which `cp -a`
+does not carry. Births decide wherever both are known. Only where one is not (old disks, network drives) the
+disk's own mark decides: some are device numbers, which change with a reboot, and then an honest user would be
+refused. What a system does not tell is no evidence, and the next charge writes down what is newly known.
+No fact is read through an open file: closing one drops the locks that SQLite holds on it in this process.
+
+Where the file system can (on Linux), it keeps a witness of the last charge beside the content (an extended
+attribute), which stays when an older content is copied over the file. The witness is written after the charge,
+so a crash leaves it behind the content, never ahead.
 """
 
 from __future__ import annotations
 
+import ctypes
 import os
+import struct
+import sys
+from functools import cache
 from pathlib import Path
+from typing import Any
 
 from ..errors import LedgerError
 from .entries import Book, Home
@@ -21,11 +32,61 @@ BACKUP = "backup"
 ADOPTING = "adopting"
 
 
+#: Linux: relative paths begin at the working folder; the bit of a birth; the bytes of an answer.
+AT_FDCWD, STATX_BTIME, STATX_BYTES = -100, 0x800, 256
+
+
 def place_of(path: Path) -> str:
+    """What tells this file from any other: its number, and as far as they are known its birth and its disk."""
     try:
-        return str(os.stat(path).st_ino)
+        found = os.stat(path)
     except OSError:  # removed meanwhile
         return ""
+    facts = {"born": _born(path, found), "disk": _disk(path)}
+    return " ".join([str(found.st_ino), *(f"{name}={fact}" for name, fact in facts.items() if fact)])
+
+
+def _born(path: Path, found: os.stat_result) -> str:
+    """When the file was made; Python's own word where it has one, else that of Linux."""
+    if (time := getattr(found, "st_birthtime", None)) is not None:
+        return f"{time:.6f}"
+    answer = ctypes.create_string_buffer(STATX_BYTES)
+    if _statx() is None or _statx()(AT_FDCWD, os.fsencode(path), 0, STATX_BTIME, answer) != 0:
+        return ""
+    (known,), (seconds, nanoseconds) = struct.unpack_from("=I", answer), struct.unpack_from("=qI", answer, 80)
+    return f"{seconds}.{nanoseconds:09d}" if known & STATX_BTIME else ""
+
+
+@cache
+def _statx() -> Any:
+    """The function of the C library that tells a birth, if there is one."""
+    return getattr(ctypes.CDLL(None), "statx", None) if sys.platform == "linux" else None
+
+
+def _disk(path: Path) -> str:
+    """The mark of the file system. Only its lower half, because some C libraries drop the upper one."""
+    try:
+        mark = os.statvfs(path).f_fsid & 0xFFFFFFFF
+    except (OSError, AttributeError):
+        return ""
+    return f"{mark:x}" if mark else ""
+
+
+def _facts(place: str) -> dict[str, str]:
+    """A place taken apart; older ledgers know the number alone."""
+    return dict(fact.partition("=")[::2] for fact in f"number={place}".split(" "))
+
+
+def is_same(kept: str, found: str) -> bool:
+    """Whether these are one place: the same number, and the same in the best fact that both know."""
+    old, new = _facts(kept), _facts(found)
+    best = next((fact for fact in ("born", "disk") if fact in old and fact in new), "number")
+    return found != "" and old["number"] == new["number"] and old[best] == new[best]
+
+
+def is_unsettled(path: Path, book: Book) -> bool:
+    """Whether more is known of the file's place than the book says."""
+    return not book.homes or len(_facts(place_of(path))) > len(_facts(book.homes[-1].place))
 
 
 def here(path: Path, book: Book) -> Home:
@@ -63,9 +124,15 @@ def refuse_elsewhere(path: Path, book: Book, seen: str | None) -> None:
     if not book.homes:
         return  # made before homes were kept: the next charge writes one down
     home = book.homes[-1]
-    if home.place != place_of(path):
+    if not is_same(home.place, place_of(path)):
         raise LedgerError(
             f"{path.name!r} is a copy, a backup or was restored, and a copy is not a second budget. {_cure(path)}"
+        )
+    if home.witness == "yes" and seen is None:
+        raise LedgerError(
+            f"The witness of the last charge of {path.name!r} is missing: this mount hides extended attributes, or a "
+            "tool dropped them. Use the file where they are kept, or see whether it holds the charges of all releases "
+            f"(dpfda ledger history {path.name}) and go on without the witness. {_cure(path)}"
         )
     if home.witness == "yes" and not _consistent(seen, book):
         raise LedgerError(

@@ -75,7 +75,7 @@ class Ledger:
             seen = home.testimony(self.path)
             book = store.load(db, self.path.name, self.study)
             home.refuse_elsewhere(self.path, book, seen)
-            if not book.homes:
+            if home.is_unsettled(self.path, book):
                 home.testify(self.path, home.mark(book))
                 book = _settle(db, book, home.here(self.path, book))
             charged = book.charged(cost, small, plan, query)
