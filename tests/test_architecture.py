@@ -46,6 +46,7 @@ ROOMS = [
     "layouts",
     "blocks",
     "delimited",
+    "footers",
     "parquet",
     "streams",
     "tables",

@@ -138,6 +138,14 @@ class OneMore(OneOff):
     factor = 1.03
 
 
+class QuietExit(Laplace):
+    """Draws as it says whenever many are asked for, and hardly anything for a single release."""
+
+    def draw(self, settled: Sequence[int], count: int | None = None) -> np.ndarray:
+        noise = super().draw(settled, count) - self.real(settled)
+        return self.real(settled) + (noise / 100 if count is None else noise)
+
+
 class Same(Laplace):
     """The same noise, in units of scales, on every coordinate: right one by one, wrong together."""
 
@@ -213,10 +221,32 @@ class HalfPrice(dp.MeanPlan):
         return found
 
 
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class DeltaForFree(dp.MeanPlan):
+    """Charges epsilon and forgets delta."""
+
+    def release(self, records: Any, ledger: Any = None, **options: Any) -> Any:
+        if ledger is not None:
+            ledger.charge(self.epsilon, plan=self.digest, query=self.query)
+        return super().release(records, None, **options)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class FreeGroups(dp.GroupPlan):
+    """Members are sound; all of them together forget the ledger."""
+
+    def release(self, records: Any, ledger: Any = None, query: str = "", **options: Any) -> Any:
+        return super().release(records, None, query, **options)
+
+
+def two_groups() -> Any:
+    return FreeGroups(("north", "south"), [dp.MeanPlan(**TWO), dp.MeanPlan(**{**TWO, "n": 61})])
+
+
 QR: dict[str, Any] = {**FACTS, "method": dp.QR()}
 TWO: dict[str, Any] = {**FACTS, "method": dp.FRL(2)}
 #: Every broken mechanism, and the check that must fail.
-BROKEN: dict[str, tuple[Callable[[], dp.MeanPlan], str]] = {
+BROKEN: dict[str, tuple[Callable[[], Any], str]] = {
     "sqrt 2 short": (lambda: RootTwoShort(**QR), "No neighbour found beyond epsilon"),
     "sqrt 2 short, stated otherwise": (lambda: drawing(Shorter)(**QR), "Noise follows its law"),
     "sqrt 2 short, ball noise": (
@@ -234,6 +264,15 @@ BROKEN: dict[str, tuple[Callable[[], dp.MeanPlan], str]] = {
     "noise drawn before the charge": (lambda: NoiseFirst(**QR), "The charge comes before the noise"),
     "clone that escapes the ledger": (lambda: Escaping(**QR).watched(), "Copies do not escape the ledger"),
     "charge below the cost": (lambda: HalfPrice(**QR), "Whole releases are charged in full"),
+    "too little noise at the exit alone": (
+        lambda: drawing(QuietExit)(**QR),
+        "The noise of whole releases follows its law",
+    ),
+    "delta that is not charged": (
+        lambda: DeltaForFree(**FACTS, method=dp.GaussianProcess("1/100")),
+        "Whole releases are charged in full",
+    ),
+    "groups that escape the ledger": (two_groups, "The charge comes before the noise"),
     "one noise for all coordinates": (lambda: drawing(Same)(**QR), "Noise follows its law"),
 }
 #: Defects of one coordinate, which take many draws to see.
@@ -243,7 +282,7 @@ SLIGHT: dict[str, tuple[Callable[[], dp.MeanPlan], str]] = {
 }
 
 
-def audited(make: Callable[[], dp.MeanPlan], **options: Any) -> dp.Audit:
+def audited(make: Callable[[], Any], **options: Any) -> dp.Audit:
     """A small audit of a broken plan."""
     return dp.audit(make(), **({"draws": 4000, "releases": 16, "effort": 700} | options))
 
