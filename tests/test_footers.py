@@ -1,4 +1,4 @@
-"""Counts of stored values: the library's own for sound files; for damaged ones an error, never the end of the process."""
+"""Counts of stored values: the library's own for sound files; for damaged ones an error, not the end of a process."""
 
 from __future__ import annotations
 
