@@ -5,7 +5,11 @@ from __future__ import annotations
 import itertools
 import json
 import math
+import os
+import signal
+import time
 from fractions import Fraction
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -13,6 +17,7 @@ from typer.testing import CliRunner
 
 import dpfda as dp
 from dpfda.audits import outcomes
+from dpfda.audits.children import CAN_FORK, at_once
 from dpfda.audits.laws import Tally, chances, choice_finding
 from dpfda.audits.people import hostile, space_of
 from dpfda.audits.search import Search
@@ -274,3 +279,53 @@ def test_an_order_of_curves_that_invented_data_lack_is_said(tmp_path):
     report = dp.audit(plan, draws=1000, releases=8, effort=150)
     assert report.passed
     assert any("by their number" in limit for limit in report.limits)
+
+
+# -- children ---------------------------------------------------------------------------------------
+
+
+def gone(number: int, seconds: float = 20.0) -> bool:
+    """Whether a process ends within some time; one that nobody has waited for yet counts as ended."""
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        try:
+            state = Path(f"/proc/{number}/stat").read_text().rpartition(")")[2].split()[0]
+        except OSError:
+            return True
+        if state == "Z":
+            return True
+        time.sleep(0.05)
+    return False
+
+
+def sleeping(folder: Path) -> dict[str, np.ndarray]:
+    (folder / str(os.getpid())).touch()
+    time.sleep(600)
+    return {}
+
+
+@pytest.mark.skipif(not (CAN_FORK and Path("/proc").exists()), reason="needs fork and /proc")
+def test_a_failed_child_is_named_and_the_others_end(tmp_path):
+    def fail() -> dict[str, np.ndarray]:
+        while not list(tmp_path.iterdir()):
+            time.sleep(0.01)
+        raise ZeroDivisionError("a secret")
+
+    with pytest.raises(ChildProcessError, match=r"with ZeroDivisionError\.$"):
+        at_once([fail, lambda: sleeping(tmp_path)])
+    assert all(gone(int(path.name)) for path in tmp_path.iterdir())
+
+
+@pytest.mark.skipif(not (CAN_FORK and Path("/proc").exists()), reason="needs fork and /proc")
+def test_children_do_not_outlive_a_parent_that_is_killed(tmp_path):
+    parent = os.fork()
+    if parent == 0:
+        try:
+            at_once([lambda: sleeping(tmp_path)] * 2)
+        finally:
+            os._exit(0)
+    while len(list(tmp_path.iterdir())) < 2:
+        time.sleep(0.01)
+    os.kill(parent, signal.SIGKILL)
+    os.waitpid(parent, 0)
+    assert all(gone(int(path.name)) for path in tmp_path.iterdir())

@@ -26,7 +26,7 @@ from .whole import Data, Whole, data_of, whole_releases
 #: Probability that a sound plan fails any of an audit's statistical tests.
 FALSE_ALARM = 1e-7
 #: Numbers that are drawn at most, and numbers in the data sets of whole releases.
-MOST_NUMBERS, MOST_DATA = 20_000_000, 20_000_000
+MOST_NUMBERS, MOST_DATA = 20_000_000, 4_000_000
 
 
 def audit(
