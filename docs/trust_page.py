@@ -51,6 +51,7 @@ def page(path: Path) -> str:
         if name in sections:
             found = sections[name]
             lines += write(found["figures"])
+            lines += ["", found["note"]] if "note" in found else []
             kind = "long" if found["long"] else "short"
             lines += [
                 "",
