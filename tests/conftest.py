@@ -11,6 +11,9 @@ from hypothesis import settings
 import dpfda as dp
 from dpfda import summaries
 
+#: Needs an extra, and is a program, not a test.
+collect_ignore = ["trust/fuzz_atheris.py"]
+
 # Generated examples are the same in every run: a red test is a reason, not an accident.
 settings.register_profile("fixed", derandomize=True, deadline=None)
 settings.load_profile("fixed")
