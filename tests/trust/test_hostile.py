@@ -12,9 +12,11 @@ import pytest
 from fuzz_mutators import opened, sealed
 from fuzz_seeds import CURVES, NAMES, SEEDS, mean_plan, releases
 from fuzzing import limited, outcome, strict
+from typer.testing import CliRunner
 
 import dpfda as dp
 from dpfda import checkpoints, delimited, files
+from dpfda.cli import app
 from dpfda.grid import MOST_POINTS, MOST_TOGETHER
 from dpfda.plans import GroupPlan
 
@@ -287,3 +289,15 @@ ADDRESSES = ["github://owner:repo@main/x.csv", "zip://x.csv::http://localhost:1/
 def test_addresses_of_unknown_kinds_are_refused_unopened(address):
     with pytest.raises(dp.ParameterError, match="an address begins with one of file://"):
         PLAN.summarize(address)
+
+
+@pytest.mark.parametrize("name", ["x" * 5000 + ".csv", "\udcff" * 300 + ".csv", "a\0b.csv", "y" * 300])
+def test_commands_with_names_that_no_file_can_have(name, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "plan.json").write_text(PLAN.to_json())
+    for words in (["mean", name, "--epsilon", "1", "--radius", "1", "--json"], ["summarize", "x.csv", "--out", name],
+                  ["summarize", name, "--plan", "plan.json", "--out", "a.summary"], ["show", name],
+                  ["release", name, "--plan", "plan.json", "--out", "a.json"]):  # fmt: skip
+        done = CliRunner().invoke(app, words)
+        assert done.exit_code in (1, 2), words
+        assert "unforeseen" not in done.output, words

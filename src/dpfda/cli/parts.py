@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -44,7 +45,7 @@ def summarize_command(
     planned.check_passes("a summary")
     if isinstance(planned, GroupPlan) != (by is not None):
         raise ParameterError("a plan of groups goes with --by, any other without", "otherwise", "Check the plan.")
-    if output.exists():
+    if os.path.exists(output):
         checkpoints.load(output)  # whatever else is there stays
     files.check_apart([output], [*src.local(records), plan])
     reading: dict[str, Any] = {"columns": split(columns), "header": header, "layout": src.parse_layout(layout)}

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any
 
 from .. import codec
@@ -90,7 +89,7 @@ def _resumed(
     if not is_path(source.data) or engine == "spark" or source.labels_beside:
         raise ParameterError("a checkpoint is about files", "other data", "Pass paths, and name columns for labels.")
     saved = Saved(checkpoint.plan)
-    if Path(checkpoint.path).exists():
+    if os.path.exists(checkpoint.path):
         saved = load(checkpoint.path)
         if saved.plan != checkpoint.plan:
             raise PlanMismatch("The summary at this place was made with another plan. Name another file.")
