@@ -279,6 +279,17 @@ def test_an_order_of_curves_that_invented_data_lack_is_said(tmp_path):
     report = dp.audit(plan, draws=1000, releases=8, effort=150)
     assert report.passed
     assert any("by their number" in limit for limit in report.limits)
+    groups = dp.GroupPlan(("a", "b"), [plan, dp.MeanPlan(**{**CURVES, "n": 50}, method=dp.KNorm(4), unit=plan.unit)])
+    both = dp.audit(groups, draws=1000, releases=8, effort=100)
+    assert both.passed, both.failures
+    assert "The charge comes before the noise" in [check.name for part, check in both.checks if not part]
+
+
+def test_groups_too_large_to_release_together_are_said():
+    plans = [dp.MeanPlan(**{**CURVES, "n": n}, method=dp.FRL(1)) for n in (10**7, 2 * 10**7)]
+    report = dp.audit(dp.GroupPlan(("a", "b"), plans), draws=1000, releases=8, effort=100)
+    assert report.passed, report.failures
+    assert any("one by one only" in limit for limit in report.limits)
 
 
 # -- children ---------------------------------------------------------------------------------------

@@ -21,7 +21,7 @@ from .report import Audit, PlanAudit
 from .search import Found, Search
 from .steps import NoiseStep, noise_step
 from .targets import Company, Target, encoded_alone, first_target, later_target
-from .whole import Data, Whole, data_of, whole_releases
+from .whole import Data, data_of, whole_releases
 
 #: Probability that a sound plan fails any of an audit's statistical tests.
 FALSE_ALARM = 1e-7
@@ -79,8 +79,11 @@ def _together(plan: Any, found: list[PlanAudit]) -> list[Check]:
     why = "each record is in every part, so budgets add up" if classes else "each record is in one group: the largest"
     added = Check("The budgets of all parts make the charge", owed == plan.epsilon, why)
     if any(done.shrunk for done in found):
+        found[0].notes.append("The parts were released one by one only: all data together do not fit into memory.")
         return [added]
-    sides = [done.data for done in found]
+    sides, audited = [done.data for done in found], tuple(done.plan for done in found)
+    if audited != plan.plans:  # some without a column that invented data do not have
+        plan = replace(plan, plans=audited)
     if classes:
         summary = plan.plans[0].summarize(sides[0].rows)
         whole = Data(dict.fromkeys(plan.groups, summary))
@@ -191,6 +194,3 @@ def _auditable(plan: Any) -> tuple[Any, list[str]]:
         return plan, []
     note = f"The audit keeps curves of a {unit.name} by their number, not by the column {unit.order!r}."
     return replace(plan, unit=Unit(unit.name, unit.most)), [note]
-
-
-__all__ = ["Audit", "Whole", "audit"]
