@@ -102,7 +102,7 @@ def run_faults(long: bool) -> dict[str, Any]:
 
 
 def run_ledger(long: bool) -> dict[str, Any]:
-    found = faults.throughput(8, 10.0 if long else 3.0)
+    found = {**faults.throughput(8, 10.0 if long else 3.0), **faults.cost_of_length(charges=3000 if long else 500)}
     common.show("Ledger", ["", "figure"], [[name, value] for name, value in found.items()])
     return found
 

@@ -7,6 +7,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import dpfda as dp
+from dpfda.ledger import store
 
 
 @pytest.fixture
@@ -92,3 +93,64 @@ def test_the_charge_is_on_disk_before_noise_is_drawn(ledger, monkeypatch):
         plan.release(np.zeros((30, 8)), ledger)
     assert seen == [Fraction(1, 4)]
     assert ledger.spent == Fraction(1, 4)
+
+
+# -- the cost of a charge ------------------------------------------------------------------------
+
+
+def lengthen(book, entries):
+    """Many charges in one transaction."""
+    with store.writing(book.path) as db:
+        balance = store.load_balance(db, book.path.name, None)
+        for number in range(entries):
+            balance = balance.charged(Fraction(1, 10**5), Fraction(0), "p", f"q{number}")
+            store.add_entry(db, balance.last)
+
+
+def steps_of(monkeypatch, act):
+    """Everything that SQLite does in `act`: its own instructions, and the statements."""
+    steps, statements = [0], []
+    real = sqlite3.connect
+
+    def step():
+        steps[0] += 1
+
+    def watched(*args, **options):
+        db = real(*args, **options)
+        db.set_progress_handler(step, 1)
+        db.set_trace_callback(statements.append)
+        return db
+
+    with monkeypatch.context() as patch:
+        patch.setattr(store.sqlite3, "connect", watched)
+        act()
+    return steps[0], len(statements)
+
+
+@pytest.mark.parametrize("act", ["open", "check", "charge", "remaining"])
+def test_a_charge_takes_as_many_steps_on_a_long_ledger_as_on_a_short_one(tmp_path, monkeypatch, act):
+    acts = {
+        "open": lambda book: dp.Ledger(book.path),
+        "check": lambda book: book.check("1/8"),
+        "charge": lambda book: book.charge("1/8", plan="p", query="mean"),
+        "remaining": lambda book: book.remaining,
+    }
+    found = {}
+    for entries in (10, 5000):
+        book = dp.Ledger.create(tmp_path / f"{entries}", epsilon=1, study="s")
+        lengthen(book, entries)
+        acts[act](book)
+        found[entries] = steps_of(monkeypatch, lambda b=book: acts[act](b))
+        whole = steps_of(monkeypatch, book.history)
+        assert (whole[0] > 5 * 5000) == (entries == 5000)  # the counter counts
+    assert found[10] == found[5000]
+    assert found[10][0] > 10
+
+
+def test_entries_state_what_was_spent_up_to_them(ledger):
+    charges = ["1/8", "1/3", "1/7"]
+    made = [ledger.charge(charge, plan="p", query="mean") for charge in charges]
+    assert [entry.spent for entry in made] == [Fraction(1, 8), Fraction(11, 24), Fraction(101, 168)]
+    assert ledger.history() == tuple(made)
+    with sqlite3.connect(ledger.path) as db:
+        assert db.execute("SELECT spent, spent_delta FROM entry WHERE number = 3").fetchone() == ("101/168", "0")

@@ -131,7 +131,7 @@ def test_the_place_is_kept_when_the_file_is_renamed_changed_vacuumed_or_its_writ
     if not child:
         with store.writing(book.path) as db:
             db.execute("PRAGMA cache_spill = 1")
-            db.execute("INSERT INTO entry VALUES (2, 't', 'p', 'q', '1/4', '0', 's')")
+            db.execute("INSERT INTO entry VALUES (2, 't', 'p', 'q', '1/4', '0', 's', '1/2', '0')")
             os.kill(os.getpid(), signal.SIGKILL)
     assert os.waitpid(child, 0)[1] == signal.SIGKILL
     assert charge(book).number == 2

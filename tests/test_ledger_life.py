@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import shutil
-import sqlite3
 import stat
 from fractions import Fraction
 
@@ -126,15 +125,6 @@ def test_a_witness_that_was_behind_is_no_alarm(witnessed):
     witnessed.charge("1/4", plan="p", query="q")
     home.testify(witnessed.path, f"{first.number} {first.seal}")  # a crash between a charge and its witness
     witnessed.charge("1/4", plan="p", query="q")
-
-
-def test_a_ledger_from_before_homes_gets_one_with_its_next_charge(book, tmp_path):
-    with sqlite3.connect(book.path) as db:
-        db.execute("DROP TABLE home")
-    older = dp.Ledger(book.path)
-    older.check("1/4")
-    older.charge("1/4", plan="p", query="q")
-    assert refused(dp.Ledger(shutil.copy(book.path, tmp_path / "copy")))
 
 
 def test_a_backup_is_refused_wherever_it_is_put_until_it_is_adopted(book, tmp_path):
@@ -260,7 +250,7 @@ def test_a_ledger_that_vanishes_before_the_charge_is_not_begun_anew(book):
     assert not book.path.exists()
 
 
-@pytest.mark.parametrize(("owner", "act"), [(dp.ledger.entries.Book, "charged"), (dp.Ledger, "_standing")])
+@pytest.mark.parametrize(("owner", "act"), [(dp.ledger.entries.Balance, "charged"), (dp.Ledger, "_standing")])
 def test_a_charge_written_into_a_removed_file_is_no_charge(book, tmp_path, monkeypatch, owner, act):
     """Replaced within the transaction, or right after it, by a file that even has the right study."""
     real = getattr(owner, act)

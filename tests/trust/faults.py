@@ -13,6 +13,7 @@ import random
 import resource
 import signal
 import sqlite3
+import statistics
 import tempfile
 import time
 from collections import Counter
@@ -36,6 +37,8 @@ COMMAND = get_command(app)
 EPSILON = Fraction(1, 64)
 #: Charges that a ledger has room for before the next one is made.
 ROOM = 12
+#: Entries that a ledger has before its charges are timed.
+LENGTHS = (0, 1_000, 10_000, 100_000)
 DOORS = ("library", "command")
 #: Calls into C around which a child is always killed, by file and function: where a charge or a file comes into being.
 VITAL = {
@@ -317,14 +320,13 @@ def _without_room(study: Study, door: str, most: int, say: Say) -> None:
     whole_job(study, door, say)
 
 
-def throughput(processes: int = 8, seconds: float = 5, entries: int = 1000) -> dict[str, Any]:
-    """Charges per second on one ledger: by one process and by several, on a young ledger and on a long one."""
+def throughput(processes: int = 8, seconds: float = 5, lengths: tuple[int, ...] = LENGTHS) -> dict[str, Any]:
+    """Charges per second on one ledger: by one process and by several, with so many entries before."""
     found: dict[str, Any] = {"processes": processes, "seconds": seconds}
     with tempfile.TemporaryDirectory() as parent:
-        for before in (0, entries):
+        for before in lengths:
             for many in (1, processes):
-                book = dp.Ledger.create(Path(parent) / f"{before}-{many}", epsilon=10**4, study="throughput")
-                _prefill(book, before)
+                book = long_ledger(Path(parent) / f"{before}-{many}", before)
                 children = [forked(lambda say, b=book: _hurry(b, seconds, say)) for _ in range(many)]
                 shares = [sum("charged" in line for line in child.finish()) for child in children]
                 made = len(book.history()) - before
@@ -337,16 +339,37 @@ def throughput(processes: int = 8, seconds: float = 5, entries: int = 1000) -> d
     return found
 
 
-def _prefill(book: dp.Ledger, entries: int) -> None:
-    """A long history, written in one transaction."""
-    with store.writing(book.path) as db:
-        held = store.load(db, book.path.name, None)
+def cost_of_length(short: int = 100, long: int = 100_000, charges: int = 1000) -> dict[str, float]:
+    """Milliseconds of a charge (the median) on a short ledger and on a long one, charged in turns; and their ratio."""
+    times: dict[int, list[float]] = {short: [], long: []}
+    with tempfile.TemporaryDirectory() as parent:
+        books = {entries: long_ledger(Path(parent) / f"{entries}", entries) for entries in times}
+        for _ in range(charges):
+            for entries, book in books.items():
+                began = time.perf_counter()
+                _small_charge(book)
+                times[entries].append(time.perf_counter() - began)
+    middle = {entries: statistics.median(taken) for entries, taken in times.items()}
+    found = {f"ms_per_charge_at_{entries}": round(1000 * taken, 3) for entries, taken in middle.items()}
+    return {**found, f"cost_at_{long}_over_{short}": round(middle[long] / middle[short], 3)}
+
+
+def long_ledger(path: Path, entries: int) -> dp.Ledger:
+    """A new ledger with a long history, written in one transaction."""
+    book = dp.Ledger.create(path, epsilon=10**4, study="throughput")
+    with store.writing(path) as db:
+        balance = store.load_balance(db, path.name, None)
         for _ in range(entries):
-            held = held.charged(EPSILON, Fraction(0), "p" * 64, "mean")
-            db.execute("INSERT INTO entry VALUES (?, ?, ?, ?, ?, ?, ?)", held.entries[-1].row)
+            balance = balance.charged(EPSILON, Fraction(0), "p" * 64, "mean")
+            store.add_entry(db, balance.last)
+    return book
+
+
+def _small_charge(book: dp.Ledger) -> None:
+    book.charge("1/1000000", plan="p" * 64, query="mean")
 
 
 def _hurry(book: dp.Ledger, seconds: float, say: Say) -> None:
     end = time.monotonic() + seconds
     while time.monotonic() < end:
-        book.charge("1/1000000", plan="p" * 64, query="mean")
+        _small_charge(book)

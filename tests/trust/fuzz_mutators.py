@@ -255,7 +255,7 @@ def rows(rng: Random, data: bytes, others: list[bytes]) -> bytes:
 
 COLUMNS = {
     "study": ("format", "name", "epsilon", "delta", "created"),
-    "entry": ("number", "time", "plan", "query", "epsilon", "delta"),
+    "entry": ("number", "time", "plan", "query", "epsilon", "delta", "spent", "spent_delta"),
 }
 #: What may stand for a table: a copy, a view of it, another table, a view without end.
 STANDINS = (
@@ -263,7 +263,8 @@ STANDINS = (
     "VIEW {0} AS SELECT * FROM was",
     "TABLE {0} (format, name)",
     "VIEW {0} AS WITH RECURSIVE r(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM r) SELECT x AS number, '' AS time, "
-    "'' AS plan, '' AS query, '1' AS epsilon, '0' AS delta, '' AS seal, '' AS format, '' AS name, '' AS created FROM r",
+    "'' AS plan, '' AS query, '1' AS epsilon, '0' AS delta, '' AS seal, '' AS spent, '' AS spent_delta, "
+    "'' AS format, '' AS name, '' AS created FROM r",
 )
 
 
@@ -276,7 +277,7 @@ def _rewrite(rng: Random, db: sqlite3.Connection) -> None:
     elif act == 5:
         db.execute(f"DELETE FROM {table}" + rng.choice(("", " WHERE rowid = 1")))
     elif act == 6:
-        shifted = "number + 7, time, plan, query, epsilon, delta, seal" if table == "entry" else "*"
+        shifted = "number + 7, time, plan, query, epsilon, delta, seal, spent, spent_delta" if table == "entry" else "*"
         db.execute(f"INSERT INTO {table} SELECT {shifted} FROM {table}")
     else:
         db.execute(f"ALTER TABLE {table} RENAME TO was")
@@ -288,13 +289,18 @@ def _seal(previous: str, row: tuple[Any, ...]) -> str:
 
 
 def _seal_again(db: sqlite3.Connection) -> None:
-    seal = ""
+    """Seals that fit: the study's, the first home's upon it, and each entry's upon the one before."""
+    link = ""
     for row in db.execute("SELECT rowid, format, name, epsilon, delta, created FROM study LIMIT 9").fetchall():
-        seal = _seal("", row[1:])
-        db.execute("UPDATE study SET seal = ? WHERE rowid = ?", (seal, row[0]))
-    for row in db.execute("SELECT number, time, plan, query, epsilon, delta FROM entry LIMIT 9").fetchall():
-        seal = _seal(seal, row)
-        db.execute("UPDATE entry SET seal = ? WHERE number = ?", (seal, row[0]))
+        link = _seal("", row[1:])
+        db.execute("UPDATE study SET seal = ? WHERE rowid = ?", (link, row[0]))
+    for row in db.execute("SELECT number, time, place, witness FROM home LIMIT 1").fetchall():
+        head, link = link, _seal(link, (*row, link))
+        db.execute("UPDATE home SET head = ?, seal = ? WHERE number = ?", (head, link, row[0]))
+    sought = "SELECT number, time, plan, query, epsilon, delta, spent, spent_delta FROM entry LIMIT 9"
+    for row in db.execute(sought).fetchall():
+        link = _seal(link, row[:6] if row[6:] == (None, None) else row)
+        db.execute("UPDATE entry SET seal = ? WHERE number = ?", (link, row[0]))
 
 
 # -- texts ----------------------------------------------------------------------------------------------

@@ -19,7 +19,7 @@ import pytest
 
 import dpfda as dp
 from dpfda import files
-from dpfda.ledger.entries import Book
+from dpfda.ledger.entries import Balance
 
 
 def assert_nothing_happened(counts):
@@ -51,10 +51,16 @@ def test_a_full_disk_is_a_clear_error_before_or_after_the_charge():
 
 
 def test_many_processes_get_their_turn():
-    rates = faults.throughput(processes=8, seconds=0.25, entries=100)
+    rates = faults.throughput(processes=8, seconds=0.25, lengths=(0, 100))
     for key in ("1 on 0 entries", "8 on 0 entries", "1 on 100 entries", "8 on 100 entries"):
         assert (rates[key]["failures"], rates[key]["charges_lost"]) == (0, 0)
         assert rates[key]["charges_per_second"] > 0
+
+
+def test_the_cost_of_length_is_measured():
+    found = faults.cost_of_length(short=5, long=50, charges=3)
+    assert set(found) == {"ms_per_charge_at_5", "ms_per_charge_at_50", "cost_at_50_over_5"}
+    assert min(found.values()) > 0
 
 
 # -- the harness can see what it looks for -------------------------------------------------------
@@ -62,8 +68,7 @@ def test_many_processes_get_their_turn():
 
 def test_a_charge_that_is_handed_out_before_it_is_on_disk_is_caught(monkeypatch):
     def early(self, epsilon, *, plan, query, delta=0):
-        book = self._read().charged(dp.protocol.as_epsilon(epsilon), 0, plan, query)
-        return book.entries[-1]
+        return self._read().charged(dp.protocol.as_epsilon(epsilon), 0, plan, query).last
 
     faults.plan()
     monkeypatch.setattr(dp.Ledger, "charge", early)
@@ -94,7 +99,7 @@ def test_a_release_file_that_is_written_in_place_is_caught(tmp_path, monkeypatch
 
 def test_a_ledger_that_forgets_its_budget_is_caught(monkeypatch):
     faults.plan()
-    monkeypatch.setattr(Book, "refuse_excess", lambda self, epsilon, delta: None)
+    monkeypatch.setattr(Balance, "refuse_excess", lambda self, epsilon, delta: None)
     counts = faults.crowd(processes=3, rounds=1, seed=1)
     assert counts["corrupt_ledgers"] == 1
 
@@ -207,7 +212,8 @@ def test_a_hot_journal_is_rolled_back(tmp_path):
         db.execute("PRAGMA cache_size = 1")
         db.execute("BEGIN IMMEDIATE")
         for number in range(2, 400):
-            db.execute("INSERT INTO entry VALUES (?, 't', 'p', ?, '1/4', '0', 'seal')", (number, "q" * 500))
+            row = (number, "t", "p", "q" * 500, "1/4", "0", "seal", "1/2", "0")
+            db.execute("INSERT INTO entry VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", row)
         os.kill(os.getpid(), signal.SIGKILL)
 
     children.forked(half_write).finish()

@@ -35,17 +35,31 @@ def forge(book, *statements, rows=()):
         for statement in statements:
             db.execute(statement)
         for row in rows:
-            db.execute("INSERT INTO entry VALUES (?, ?, ?, ?, ?, ?, ?)", row)
+            db.execute("INSERT INTO entry VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", row)
         db.execute("COMMIT")
         for sql in kept:
             db.execute(sql)
 
 
-def sealed(book, *facts):
-    """A next entry of any content, with the seal that belongs to it."""
-    last = book.history()[-1]
-    row = (last.number + 1, *facts)
-    return (*row, seal(last.seal, row))
+def sealed(book, *facts, totals=None):
+    """A next entry of any content, with the seal that belongs to it, and with the totals that do if there are any."""
+    balance = balance_of(book)
+    row = (balance.last.number + 1, *facts)
+    if totals is None:
+        totals = (added(balance.last.spent, facts[3]), added(balance.last.spent_delta, facts[4]))
+    return (*row, seal(balance.head, (*row, *(() if totals == (None, None) else totals))), *totals)
+
+
+def balance_of(book):
+    with store.reading(book.path) as db:
+        return store.load_balance(db, book.path.name, None)
+
+
+def added(total, text):
+    try:
+        return str(total + Fraction(text))
+    except (ValueError, ZeroDivisionError):
+        return str(total)
 
 
 def refused(book, match="not an intact|was altered|nobody can have made"):
@@ -117,25 +131,27 @@ def test_texts_that_cannot_be_printed_are_refused(book):
     refused(book)
 
 
-def test_many_fractions_without_a_common_denominator_take_bounded_time(book):
+@pytest.mark.parametrize("totals", [(), ("1/2", "0")], ids=["without totals", "with totals that are wrong"])
+def test_many_fractions_without_a_common_denominator_take_bounded_time(tmp_path, totals):
     """Their total would have half a million digits."""
-    previous, rows = book.history()[-1].seal, []
-    for number in range(2, 2500):
+    book = dp.Ledger.create(tmp_path / "study.ledger", epsilon=1, study="sleep")
+    previous, rows = balance_of(book).head, []
+    for number in range(1, 2500):
         row = (number, "t", "p", "q", f"1/{10**200 + number * (number + 1) + 1}", "0")
-        previous = seal(previous, row)
-        rows.append((*row, previous))
+        previous = seal(previous, (*row, *totals))
+        rows.append((*row, previous, *(totals or (None, None))))
     forge(book, rows=rows)
-    refused(book)
+    refused(book, "not an intact|not the sum")
 
 
 def test_charges_that_would_make_such_a_ledger_are_refused(tmp_path):
     book = dp.Ledger.create(tmp_path / "long.ledger", epsilon=100, study="s")
     odd = (Fraction(10**27 + 1, 10**28 + 7 * number * number + number) for number in range(1, 1000))
     with store.writing(book.path) as db:
-        held = store.load(db, "long.ledger", None)
+        held = store.load_balance(db, "long.ledger", None)
         for epsilon, _ in zip(odd, range(80), strict=False):
             held = held.charged(epsilon, Fraction(0), "p", "q")
-            db.execute("INSERT INTO entry VALUES (?, ?, ?, ?, ?, ?, ?)", held.entries[-1].row)
+            store.add_entry(db, held.last)
 
     def go_on():
         for epsilon in odd:
@@ -144,7 +160,53 @@ def test_charges_that_would_make_such_a_ledger_are_refused(tmp_path):
     with pytest.raises(dp.ParameterError, match="rounder epsilon"):
         go_on()
     assert 80 < len(book.history()) < 100
+    assert len(str(book.spent)) > 4500  # as long as a total can be, and it is read again
     book.charge("1/4", plan="p", query="q")  # the ledger is as usable as before
+
+
+TOTALS = {
+    "no number": "many", "not a number": "nan", "negative": "-1/2", "over nothing": "1/0", "a float": "0.5",
+    "an exponent": "5e-1", "spaces": " 1/2", "other digits": "١/٢", "nothing": "", "not in lowest terms": "2/4",
+    "too many digits": "9" * 2501, "ninety thousand digits": "1/" + "9" * 90_000, "a million digits": "9" * 10**6,
+    "bytes": b"1/2", "beyond the budget": "2", "less than the charge": "1/8", "none spent": "0",
+    "the total before": "1/4", "NULL": None,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("total", TOTALS.values(), ids=TOTALS)
+def test_a_total_of_nonsense_is_refused_though_its_seal_is_right(tmp_path, total):
+    """In epsilon and in delta, in the last of two entries and in the only one."""
+    wrong = "not an intact|was altered|not the sum"
+    for number, totals in enumerate([(total, "0"), ("1/2", total)]):
+        if totals == ("1/2", "0"):
+            continue  # that is right
+        fresh = dp.Ledger.create(tmp_path / f"{number}", epsilon=1, study="sleep", delta="1/2")
+        fresh.charge("1/4", plan="p", query="mean")
+        row = sealed(fresh, "t", "p", "mean", "1/4", "0", totals=totals)
+        forge(fresh, rows=[row])
+        refused(fresh, wrong)
+        forge(fresh, "DELETE FROM entry")
+        forge(fresh, rows=[sealed(fresh, "t", "p", "mean", "1/2", "0", totals=totals)])
+        refused(fresh, wrong)
+
+
+def test_totals_that_are_the_sum_are_accepted(book):
+    """The forger of these tests can write a true entry too."""
+    forge(book, rows=[sealed(book, "t", "p", "mean", "1/4", "0")])
+    assert (len(book.history()), book.remaining) == (2, Fraction(1, 2))
+    assert book.charge("1/4", plan="p", query="q").spent == Fraction(3, 4)
+
+
+@pytest.mark.parametrize("number", [3, 7, 2**62])
+def test_a_number_that_is_not_the_next_is_refused_though_its_seal_is_right(book, number):
+    row = (number, "t", "p", "mean", "1/4", "0", "1/2", "0")
+    forge(book, rows=[(*row[:6], seal(balance_of(book).head, row), *row[6:])])
+    refused(book, "Entry 2 .* was altered")
+
+
+def test_an_entry_without_totals_after_one_with_totals_is_refused(book):
+    forge(book, rows=[sealed(book, "t", "p", "mean", "1/4", "0", totals=(None, None))])
+    refused(book, "not an intact")
 
 
 @pytest.mark.parametrize(
@@ -181,17 +243,116 @@ def test_changed_cells_are_noticed(book, change):
     refused(book)
 
 
-@pytest.mark.parametrize("epsilon", ["-1", "0", "1e9", "10001", "1/0"])
+# -- older entries -------------------------------------------------------------------------------
+
+OLDER = {
+    "a smaller charge": "UPDATE entry SET epsilon = '1/1000' WHERE number = 2",
+    "a smaller charge before the last": "UPDATE entry SET epsilon = '1/1000' WHERE number = 4",
+    "another delta": "UPDATE entry SET delta = '1/9' WHERE number = 1",
+    "another query": "UPDATE entry SET query = 'density' WHERE number = 3",
+    "another time": "UPDATE entry SET time = '1970-01-01T00:00:00Z' WHERE number = 3",
+    "a smaller total": "UPDATE entry SET spent = '0' WHERE number = 2",
+    "no totals": "UPDATE entry SET spent = NULL, spent_delta = NULL WHERE number = 2",
+    "another seal": "UPDATE entry SET seal = 'x' WHERE number = 3",
+    "text that is none": "UPDATE entry SET query = CAST(x'ff' AS TEXT) WHERE number = 2",
+    "a hole": "DELETE FROM entry WHERE number = 2",
+    "a later beginning": "DELETE FROM entry WHERE number < 3",
+    "an earlier beginning": "INSERT INTO entry SELECT 0, time, plan, query, epsilon, delta, seal, spent, spent_delta "
+    "FROM entry WHERE number = 1",
+    "a forgotten home": "DELETE FROM home WHERE number = 2",
+}
+
+
+@pytest.fixture
+def longer(book):
+    book.adopt(spent=0)  # a second home
+    for _ in range(4):
+        book.charge("1/8", plan="p", query="mean")
+    assert book.remaining == Fraction(1, 4)
+    return book
+
+
+@pytest.mark.parametrize("change", OLDER.values(), ids=OLDER)
+def test_a_changed_older_entry_gives_no_budget_back_and_is_found_by_verify(longer, tmp_path, change):
+    forge(longer, change)
+    again = dp.Ledger(longer.path)
+    assert (again.spent, again.remaining) == (Fraction(3, 4), Fraction(1, 4))
+    with pytest.raises(dp.BudgetExceeded):
+        again.charge("1/3", plan="p", query="mean")
+    assert again.charge("1/4", plan="p", query="mean").number == 6
+    with pytest.raises(dp.BudgetExceeded):
+        again.charge("1/1000000", plan="p", query="mean")
+    for whole in (again.verify, again.history, lambda: again.adopt(spent=0), lambda: again.backup(tmp_path / "copy")):
+        with pytest.raises(dp.LedgerError, match=r"was altered|not an intact"):
+            whole()
+    assert not (tmp_path / "copy").exists()
+    for command in ("verify", "history", "show"):
+        assert CliRunner().invoke(app, ["ledger", command, str(longer.path)]).exit_code == 3
+
+
+def test_an_older_entry_whose_seal_was_made_anew_is_found_by_verify(longer):
+    second = longer.history()[1]
+    balance = balance_of(longer)
+    facts = (2, second.time, second.plan, second.query, "1/1000", "0", "251/1000", "0")
+    anew = seal(balance.homes[1].seal, facts)  # the entry builds on the second home
+    assert seal(balance.homes[1].seal, (*second.row[:6], *second.row[7:])) == second.seal
+    forge(longer, f"UPDATE entry SET epsilon = '1/1000', spent = '251/1000', seal = '{anew}' WHERE number = 2")
+    assert longer.remaining == Fraction(1, 4)
+    with pytest.raises(dp.LedgerError, match=r"Entry 3 .* was altered"):
+        longer.verify()
+
+
+@pytest.mark.parametrize("column", ["time", "plan", "query", "epsilon", "delta", "seal", "spent", "spent_delta"])
+@pytest.mark.parametrize("value", ["'7'", "'1/1000'", "NULL", "x'00'"])
+def test_a_changed_last_entry_is_refused_at_once(longer, column, value):
+    try:
+        forge(longer, f"UPDATE entry SET {column} = {value} WHERE number = 5")
+    except sqlite3.IntegrityError:  # the schema itself refuses nothing in place of text
+        return
+    refused(longer, "was altered")
+
+
+@pytest.mark.parametrize("change", ["seal = 'x'", "spent = '0'", "spent_delta = '1/9'", "spent = NULL", "number = 9"])
+def test_what_the_last_entry_builds_on_is_looked_at_too(longer, change):
+    forge(longer, f"UPDATE entry SET {change} WHERE number = 4")
+    refused(longer, "was altered|not the sum")
+
+
+def test_a_missing_last_entry_is_noticed_by_the_witness(longer):
+    if home.testimony(longer.path) is None:
+        pytest.skip("this file system keeps no extended attributes")
+    forge(longer, "DELETE FROM entry WHERE number = 5")
+    for act in (lambda: longer.check("1/8"), lambda: longer.charge("1/8", plan="p", query="q"), longer.verify):
+        with pytest.raises(dp.LedgerError, match="lacks charges"):
+            act()
+
+
+def test_homes_in_another_order_or_upon_nothing_are_found_by_verify(longer):
+    for head in ("nothing", balance_of(longer).homes[0].head):
+        row = (3, "t", home.place_of(longer.path), "yes", head)
+        forge(longer, f"INSERT INTO home VALUES {(*row, seal(head, row))}")
+        with pytest.raises(dp.LedgerError, match="not an intact"):
+            longer.verify()
+        forge(longer, "DELETE FROM home WHERE number = 3")
+    assert longer.verify() == ()
+
+
+@pytest.mark.parametrize("epsilon", ["1", "-1", "0", "1e9", "10001", "1/0"])
 def test_a_budget_of_nonsense_is_refused_though_its_seal_is_right(book, epsilon):
     row = ("dpfda-ledger-1", "sleep", epsilon, "0", "t")
+    where = (1, "t", home.place_of(book.path), "no", seal("", row))
     forge(
         book,
         "DELETE FROM entry",
         "DELETE FROM home",
         "DELETE FROM study",
-        f"INSERT INTO study VALUES ('dpfda-ledger-1', 'sleep', '{epsilon}', '0', 't', '{seal('', row)}')",
+        f"INSERT INTO study VALUES {(*row, seal('', row))}",
+        f"INSERT INTO home VALUES {(*where, seal(where[4], where))}",
     )
-    refused(book)
+    if epsilon == "1":
+        book.charge("1/8", plan="p", query="q")
+    else:
+        refused(book)
 
 
 def test_what_is_no_file_of_ours_is_refused_at_once(tmp_path):

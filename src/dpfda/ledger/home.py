@@ -18,12 +18,13 @@ import ctypes
 import os
 import struct
 import sys
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 from ..errors import LedgerError
-from .entries import Book, Home
+from .entries import Balance
 
 WITNESS = "user.dpfda.witness"
 #: The place of a backup: none, so that it is refused wherever it is put.
@@ -84,19 +85,19 @@ def is_same(kept: str, found: str) -> bool:
     return found != "" and old["number"] == new["number"] and old[best] == new[best]
 
 
-def is_unsettled(path: Path, book: Book) -> bool:
-    """Whether more is known of the file's place than the book says."""
-    return not book.homes or len(_facts(place_of(path))) > len(_facts(book.homes[-1].place))
+def is_unsettled(path: Path, balance: Balance) -> bool:
+    """Whether more is known of the file's place than the ledger says."""
+    return not balance.homes or len(_facts(place_of(path))) > len(_facts(balance.homes[-1].place))
 
 
-def here(path: Path, book: Book) -> Home:
-    """The row for a file that lives here from now on."""
+def settled_here(path: Path, balance: Balance) -> Balance:
+    """The balance of a file that lives here from now on."""
     known = testimony(path) is not None or testify(path, ADOPTING)
-    return book.settled(place_of(path), "yes" if known else "no")
+    return balance.settled(place_of(path), "yes" if known else "no")
 
 
-def mark(book: Book) -> str:
-    return f"{len(book.entries)} {book.last}"
+def mark(balance: Balance) -> str:
+    return f"{balance.last.number} {balance.last.seal}"
 
 
 def testimony(path: Path) -> str | None:
@@ -116,14 +117,15 @@ def testify(path: Path, text: str) -> bool:
     return True
 
 
-def refuse_elsewhere(path: Path, book: Book, seen: str | None) -> None:
+def refuse_elsewhere(path: Path, balance: Balance, seen: str | None, seal_of: Callable[[int], str | None]) -> None:
     """Refuse to charge a copy, or an original whose content was replaced by an older one.
 
-    The witness was `seen` before the book was read: others may charge meanwhile, and it must not get ahead.
+    The witness was `seen` before the balance was read: others may charge meanwhile, and it must not get ahead.
+    `seal_of` tells the seal of the entry that the witness saw last.
     """
-    if not book.homes:
+    if not balance.homes:
         return  # made before homes were kept: the next charge writes one down
-    home = book.homes[-1]
+    home = balance.homes[-1]
     if not is_same(home.place, place_of(path)):
         raise LedgerError(
             f"{path.name!r} is a copy, a backup or was restored, and a copy is not a second budget. {_cure(path)}"
@@ -134,15 +136,15 @@ def refuse_elsewhere(path: Path, book: Book, seen: str | None) -> None:
             "tool dropped them. Use the file where they are kept, or see whether it holds the charges of all releases "
             f"(dpfda ledger history {path.name}) and go on without the witness. {_cure(path)}"
         )
-    if home.witness == "yes" and not _consistent(seen, book):
+    if home.witness == "yes" and not _consistent(seen, seal_of):
         raise LedgerError(
             f"{path.name!r} lacks charges that were written to it: an older copy took its place. {_cure(path)}"
         )
 
 
-def _consistent(text: str | None, book: Book) -> bool:
+def _consistent(text: str | None, seal_of: Callable[[int], str | None]) -> bool:
     number, _, sealed = (text or "").partition(" ")
-    return number.isdecimal() and len(number) < 16 and book.seal_of(int(number)) == sealed
+    return number.isdecimal() and len(number) < 16 and seal_of(int(number)) == sealed
 
 
 def _cure(path: Path) -> str:

@@ -8,8 +8,9 @@ from __future__ import annotations
 import os
 import sqlite3
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,7 @@ from ..codec import exact_fraction
 from ..errors import LedgerError, ParameterError, shown
 from ..protocol import as_epsilon
 from . import home, store
-from .entries import FORMAT, Book, Entry, Home, now, seal
+from .entries import FORMAT, Balance, Entry, now, seal
 
 #: The longest name of a plan or a query in an entry.
 LONGEST_TEXT = 2000
@@ -54,11 +55,11 @@ class Ledger:
         target = Path(path).absolute()
         row = (FORMAT, study, str(budget), str(small), now())
         with store.making(target) as db:
-            book = Book(study, budget, small, seal("", row))
-            home.testify(target, home.mark(book))
-            db.executescript("BEGIN IMMEDIATE;" + store.SCHEMA)
-            db.execute("INSERT INTO study VALUES (?, ?, ?, ?, ?, ?)", (*row, book.seal))
-            _settle(db, book, home.here(target, book))
+            balance = Balance.before_charges(study, budget, small, row[-1], seal("", row))
+            home.testify(target, home.mark(balance))
+            db.executescript(";".join(("BEGIN IMMEDIATE", store.SCHEMA, *store.TOTALS)))
+            db.execute("INSERT INTO study VALUES (?, ?, ?, ?, ?, ?)", (*row, balance.last.seal))
+            _settle(db, home.settled_here(target, balance))
             db.execute("COMMIT")
         return cls(target, study)
 
@@ -73,33 +74,40 @@ class Ledger:
                 )  # fmt: skip
         with store.writing(self.path) as db:
             seen = home.testimony(self.path)
-            book = store.load(db, self.path.name, self.study)
-            home.refuse_elsewhere(self.path, book, seen)
-            if home.is_unsettled(self.path, book):
-                home.testify(self.path, home.mark(book))
-                book = _settle(db, book, home.here(self.path, book))
-            charged = book.charged(cost, small, plan, query)
-            _insert(db, charged.entries[-1])
+            balance = store.load_balance(db, self.path.name, self.study)
+            self._refuse_elsewhere(db, balance, seen)
+            if home.is_unsettled(self.path, balance):
+                home.testify(self.path, home.mark(balance))
+                balance = _settle(db, home.settled_here(self.path, balance))
+            charged = balance.charged(cost, small, plan, query)
+            store.add_entry(db, charged.last)
         return self._standing(charged)
 
     def check(self, epsilon: Any, delta: Any = 0) -> None:
         """Refuse now what :meth:`charge` would refuse later; charges nothing."""
-        book = self._read_at_home()
-        book.refuse_excess(as_epsilon(epsilon), _as_delta(delta))
+        seen = home.testimony(self.path)
+        with store.reading(self.path) as db:
+            balance = store.load_balance(db, self.path.name, self.study)
+            self._refuse_elsewhere(db, balance, seen)
+        balance.refuse_excess(as_epsilon(epsilon), _as_delta(delta))
 
     def history(self) -> tuple[Entry, ...]:
         """Every charge in the order of its number; times state what the clock said."""
-        return self._read().entries
+        with store.reading(self.path) as db:
+            return store.load_book(db, self.path.name, self.study).entries
 
     def verify(self, releases: Iterable[Any] = ()) -> tuple[Entry, ...]:
-        """The charges of these releases, if this is the ledger in use and holds them all.
+        """The charges of these releases, if this is the ledger in use, intact to its first entry, and holds them all.
 
         A ledger that was rolled back or forked lacks a charge that a saved release names with its seal.
         """
-        book = self._read_at_home()
+        seen = home.testimony(self.path)
+        with store.reading(self.path) as db:
+            book = store.load_book(db, self.path.name, self.study)
+            self._refuse_elsewhere(db, book.balance, seen)
         found = []
         for release in releases:
-            entry = self._entry_of(book, release)
+            entry = self._entry_of(book.entries, release)
             if entry is None:
                 raise LedgerError(
                     f"{self.path.name!r} does not hold the charge of a {release.query} released {release.created} "
@@ -113,7 +121,7 @@ class Ledger:
         """One state of the ledger in a new file, while others go on charging; it refuses charges until adopted."""
         target = Path(path).absolute()
         with store.copied(self.path, self.study) as (memory, book), store.making(target) as db:
-            _settle(memory, book, book.settled(home.BACKUP, "no"))
+            _settle(memory, book.balance.settled(home.BACKUP, "no"))
             memory.backup(db)
         return target
 
@@ -131,18 +139,21 @@ class Ledger:
             )  # fmt: skip
         amount = Fraction(0) if spent is None or exact_fraction(spent) == 0 else as_epsilon(spent)
         with store.writing(self.path) as db:
-            book = old = store.load(db, self.path.name, self.study)
+            book = store.load_book(db, self.path.name, self.study)
+            balance, new = book.balance, list[Entry]()
             for release in given:
-                if self._entry_of(book, release) is None:
+                if self._entry_of((*book.entries, *new), release) is None:
                     cost, small = as_epsilon(release.plan.epsilon), _as_delta(release.plan.delta)
-                    book = book.charged(cost, small, release.plan.digest, _restored(release))
+                    balance = balance.charged(cost, small, release.plan.digest, _restored(release))
+                    new.append(balance.last)
             if amount:
-                book = book.charged(amount, Fraction(0), "unknown", "released before this file was adopted")
-            for entry in book.entries[len(old.entries) :]:
-                _insert(db, entry)
-            _settle(db, book, home.here(self.path, book))
-        home.testify(self.path, home.mark(book))
-        return book.entries[len(old.entries) :]
+                balance = balance.charged(amount, Fraction(0), "unknown", "released before this file was adopted")
+                new.append(balance.last)
+            for entry in new:
+                store.add_entry(db, entry)
+            balance = _settle(db, home.settled_here(self.path, balance))
+        home.testify(self.path, home.mark(balance))
+        return tuple(new)
 
     @property
     def name(self) -> str:
@@ -155,12 +166,11 @@ class Ledger:
 
     @property
     def spent(self) -> Fraction:
-        return self._read().spent
+        return self._read().last.spent
 
     @property
     def remaining(self) -> Fraction:
-        book = self._read()
-        return book.epsilon - book.spent
+        return self._read().left
 
     @property
     def delta_budget(self) -> Fraction:
@@ -169,56 +179,45 @@ class Ledger:
 
     @property
     def delta_spent(self) -> Fraction:
-        return self._read().spent_delta
+        return self._read().last.spent_delta
 
-    def _read(self) -> Book:
+    def _read(self) -> Balance:
         with store.reading(self.path) as db:
-            return store.load(db, self.path.name, self.study)
+            return store.load_balance(db, self.path.name, self.study)
 
-    def _read_at_home(self) -> Book:
-        seen = home.testimony(self.path)
-        book = self._read()
-        home.refuse_elsewhere(self.path, book, seen)
-        return book
+    def _refuse_elsewhere(self, db: sqlite3.Connection, balance: Balance, seen: str | None) -> None:
+        home.refuse_elsewhere(self.path, balance, seen, partial(store.seal_of, db))
 
-    def _standing(self, book: Book) -> Entry:
-        """The last charge of the book, once the file at our path is seen to hold it."""
-        entry = book.entries[-1]
+    def _standing(self, balance: Balance) -> Entry:
+        """The last charge, once the file at our path is seen to hold it."""
         with store.reading(self.path) as db:
-            found = db.execute("SELECT seal FROM entry WHERE number = ?", (entry.number,)).fetchall()
-        if found != [(entry.seal,)]:
+            found = store.seal_of(db, balance.last.number)
+        if found != balance.last.seal:
             raise LedgerError(
                 f"The ledger {self.path.name!r} was replaced while it was charged, so nothing is released. "
                 f"See what stands now: dpfda ledger history {self.path.name}."
             )
-        home.testify(self.path, home.mark(book))
-        return entry
+        home.testify(self.path, home.mark(balance))
+        return balance.last
 
-    def _entry_of(self, book: Book, release: Any) -> Entry | None:
+    def _entry_of(self, entries: tuple[Entry, ...], release: Any) -> Entry | None:
         """The charge of a release of this study: its own, or the one that an adoption wrote in."""
-        if release.study != book.study:
+        if release.study != self.study:
             other = "no ledger" if release.study is None else f"the ledger of study {release.study!r}"
             raise LedgerError(f"A {release.query} released {release.created} was charged to {other}. Leave it out.")
-        if book.seal_of(release.entry) == release.seal and release.entry > 0:
-            return book.entries[release.entry - 1]
+        if 0 < release.entry <= len(entries) and entries[release.entry - 1].seal == release.seal:
+            return entries[release.entry - 1]
         restored = _restored(release)
-        return next((e for e in book.entries if (e.plan, e.query) == (release.plan.digest, restored)), None)
+        return next((e for e in entries if (e.plan, e.query) == (release.plan.digest, restored)), None)
 
 
 def _restored(release: Any) -> str:
     return f"{release.query} (restored: entry {release.entry}, seal {release.seal})"
 
 
-def _insert(db: sqlite3.Connection, entry: Entry) -> None:
-    db.execute("INSERT INTO entry VALUES (?, ?, ?, ?, ?, ?, ?)", entry.row)
-
-
-def _settle(db: sqlite3.Connection, book: Book, where: Home) -> Book:
-    if not book.homes:
-        for statement in store.HOME:
-            db.execute(statement)
-    db.execute("INSERT INTO home VALUES (?, ?, ?, ?, ?, ?)", where.row)
-    return replace(book, homes=(*book.homes, where))
+def _settle(db: sqlite3.Connection, settled: Balance) -> Balance:
+    store.add_home(db, settled.homes[-1])
+    return settled
 
 
 def _as_delta(value: Any) -> Fraction:

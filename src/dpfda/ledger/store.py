@@ -16,7 +16,8 @@ from functools import cache
 from pathlib import Path
 
 from ..errors import LedgerError
-from .entries import Book, broken, verified
+from . import verified
+from .entries import Balance, Book, Entry, Home, broken
 
 WAIT_SECONDS = 30.0
 PAUSE_SECONDS = 0.004
@@ -34,13 +35,14 @@ CREATE TRIGGER study_kept BEFORE DELETE ON study BEGIN SELECT RAISE(ABORT, 'appe
 CREATE TRIGGER entry_fixed BEFORE UPDATE ON entry BEGIN SELECT RAISE(ABORT, 'append-only'); END;
 CREATE TRIGGER entry_kept BEFORE DELETE ON entry BEGIN SELECT RAISE(ABORT, 'append-only'); END;
 """
-#: A younger table: ledgers without it get it with their next charge.
+#: A younger table, and younger columns: ledgers without them get them with their next charge.
 HOME = (
     "CREATE TABLE home (number INTEGER PRIMARY KEY, time TEXT NOT NULL, place TEXT NOT NULL, witness TEXT NOT NULL,"
     " head TEXT NOT NULL, seal TEXT NOT NULL)",
     "CREATE TRIGGER home_fixed BEFORE UPDATE ON home BEGIN SELECT RAISE(ABORT, 'append-only'); END",
     "CREATE TRIGGER home_kept BEFORE DELETE ON home BEGIN SELECT RAISE(ABORT, 'append-only'); END",
 )
+TOTALS = ("ALTER TABLE entry ADD COLUMN spent TEXT", "ALTER TABLE entry ADD COLUMN spent_delta TEXT")
 #: Errors that are about the disk and its permissions, not about the content.
 OUTSIDE = {
     sqlite3.SQLITE_PERM, sqlite3.SQLITE_NOMEM, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_FULL,
@@ -103,18 +105,40 @@ def making(path: Path) -> Iterator[sqlite3.Connection]:
         raise
 
 
-def load(db: sqlite3.Connection, name: str, study: str | None) -> Book:
-    """Read and verify the whole file: schema, format, study, and the chains of seals."""
-    kept = _check_schema(db, name)
-    book = verified(
-        name,
-        db.execute("SELECT format, name, epsilon, delta, created, seal FROM study LIMIT 2").fetchall(),
-        db.execute("SELECT number, time, plan, query, epsilon, delta, seal FROM entry ORDER BY number"),
-        db.execute("SELECT number, time, place, witness, head, seal FROM home ORDER BY number") if kept else (),
-    )
-    if study is not None and book.study != study:
-        raise LedgerError(f"{name!r} is the ledger of study {book.study!r}, not of {study!r}. Pass the right file.")
-    return book
+def load_balance(db: sqlite3.Connection, name: str, study: str | None) -> Balance:
+    """Read and verify what a charge must know, in the same time however many entries there are."""
+    start, entries = _opened(db, name, study)
+    tail = db.execute(f"{entries} ORDER BY number DESC LIMIT 2").fetchall()
+    if tail and tail[0][verified.TOTALS] == verified.UNKNOWN:  # not charged since totals are kept
+        return load_book(db, name, study).balance
+    return verified.balance(name, start, tail)
+
+
+def load_book(db: sqlite3.Connection, name: str, study: str | None) -> Book:
+    """Read and verify the whole file: every seal and every total."""
+    start, entries = _opened(db, name, study)
+    return verified.book(name, start, db.execute(f"{entries} ORDER BY number"))
+
+
+def seal_of(db: sqlite3.Connection, number: int) -> str | None:
+    """The seal of an entry, of the study itself for 0, and none for what is not there."""
+    sought = ("SELECT seal FROM entry WHERE number = ?", (number,)) if number else ("SELECT seal FROM study", ())
+    found = db.execute(*sought).fetchone()
+    return found[0] if found else None
+
+
+def add_entry(db: sqlite3.Connection, entry: Entry) -> None:
+    if len(db.execute("SELECT * FROM entry LIMIT 0").description) < len(entry.row):
+        for statement in TOTALS:
+            db.execute(statement)
+    db.execute("INSERT INTO entry VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", entry.row)
+
+
+def add_home(db: sqlite3.Connection, home: Home) -> None:
+    if home.number == 1:
+        for statement in HOME:
+            db.execute(statement)
+    db.execute("INSERT INTO home VALUES (?, ?, ?, ?, ?, ?)", home.row)
 
 
 @contextmanager
@@ -122,34 +146,48 @@ def copied(path: Path, study: str | None) -> Iterator[tuple[sqlite3.Connection, 
     """One state of the file in memory, verified."""
     with closing(sqlite3.connect(":memory:", isolation_level=None)) as memory:
         with reading(path) as db:
-            book = load(db, path.name, study)
+            book = load_book(db, path.name, study)
             db.backup(memory)
         yield memory, book
 
 
-def _check_schema(db: sqlite3.Connection, name: str) -> bool:
-    """Whether homes are kept; a schema that is not exactly ours is refused."""
-    bare, whole = _schemas()
+def _opened(db: sqlite3.Connection, name: str, study: str | None) -> tuple[Balance, str]:
+    """The balance before the first charge, and how the entries are asked for; schema, study and homes verified."""
+    age = _check_schema(db, name)
+    heads = db.execute("SELECT format, name, epsilon, delta, created, seal FROM study LIMIT 2").fetchall()
+    sought = "SELECT number, time, place, witness, head, seal FROM home ORDER BY number"
+    homes = db.execute(sought).fetchall() if age > 0 else []
+    if age > 0 and not homes:  # the table is made with its first row
+        raise broken(name)
+    start = verified.opened(name, heads, homes)
+    if study is not None and start.study != study:
+        raise LedgerError(f"{name!r} is the ledger of study {start.study!r}, not of {study!r}. Pass the right file.")
+    totals = "spent, spent_delta" if age > 1 else "NULL, NULL"
+    return start, f"SELECT number, time, plan, query, epsilon, delta, seal, {totals} FROM entry"
+
+
+def _check_schema(db: sqlite3.Connection, name: str) -> int:
+    """Which of our schemas this is, the oldest first; one that is not exactly ours is refused."""
     found = db.execute("SELECT type, name, tbl_name, sql FROM sqlite_master ORDER BY name LIMIT 20").fetchall()
     if not found:
         raise LedgerError(
             f"{name!r} is empty. If its making was interrupted, remove it and make the ledger again; "
             "if it ever held a charge, restore it from a backup."
         )
-    if found not in (bare, whole):
+    if found not in _schemas():
         raise broken(name)
-    return found == whole
+    return _schemas().index(found)
 
 
 @cache
-def _schemas() -> tuple[list[tuple[str, ...]], list[tuple[str, ...]]]:
-    """What SQLite keeps of our schema, without and with the younger table."""
+def _schemas() -> list[list[tuple[str, ...]]]:
+    """What SQLite keeps of our schema: as it was first, then with homes, then with totals."""
     found = []
     with closing(sqlite3.connect(":memory:")) as db:
-        for script in (SCHEMA, ";".join(HOME)):
+        for script in (SCHEMA, ";".join(HOME), ";".join(TOTALS)):
             db.executescript(script)
             found.append(db.execute("SELECT type, name, tbl_name, sql FROM sqlite_master ORDER BY name").fetchall())
-    return found[0], found[1]
+    return found
 
 
 @contextmanager
