@@ -211,15 +211,19 @@ def test_checkpoints_are_about_files(plan, curves, place):
 # -- counting once -----------------------------------------------------------------------------------
 
 
-def test_a_copy_of_a_file_counts_once(plan, files, place, tmp_path, ledger):
-    copy = tmp_path / "copy.parquet"
-    copy.write_bytes(files[0].read_bytes())
-    plan.summarize(files[:1], checkpoint=place)
-    with pytest.raises(dp.RecordError, match=r"'copy.parquet' is counted already, as 'day0.parquet'"):
-        plan.summarize(copy, checkpoint=place)
-    with pytest.raises(dp.RecordError, match=r"'copy.parquet' is counted already, as 'day0.parquet'"):
-        plan.release([files[0], copy], ledger, checkpoint=tmp_path / "new.json")
+def test_a_file_counts_once_by_where_it_is_and_never_by_what_it_holds(plan, files, place, tmp_path, ledger):
+    link, name = tmp_path / "link.parquet", tmp_path / "name.parquet"
+    link.symlink_to(files[0])
+    name.hardlink_to(files[0])
+    once = plan.summarize(files[:1], checkpoint=place)
+    for other in (link, name):
+        assert plan.summarize(other, checkpoint=place) == once
+        with pytest.raises(dp.ParameterError, match="named once"):
+            plan.release([files[0], other], ledger, checkpoint=tmp_path / "new.json")
     assert ledger.history() == ()
+    copy = tmp_path / "copy.parquet"  # another file, whatever it holds
+    copy.write_bytes(files[0].read_bytes())
+    assert plan.summarize(copy, checkpoint=place).count == 2 * once.count
     first, second = tmp_path / "a.json", tmp_path / "b.json"
     plan.summarize(files[:2], checkpoint=first)
     plan.summarize(files[1:], checkpoint=second)

@@ -55,7 +55,7 @@ def test_two_dimensions(folder):
 
 def test_groups(folder):
     run("ledger create study.ledger --epsilon 1 --study ages")
-    line = "density people.csv --by sex --epsilon 1 --domain 0:110 --ledger study.ledger"
+    line = "density people.csv --by sex --groups f,m --epsilon 1 --domain 0:110 --ledger study.ledger"
     data = json.loads(run(f"{line} --out g.json --csv g.csv --plot g.png --statement s.txt --json").output)
     assert sorted(data["groups"]) == ["f", "m"]
     assert "parallel composition" in data["composition"]

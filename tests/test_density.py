@@ -16,6 +16,9 @@ from scipy.stats import norm
 import dpfda as dp
 from dpfda.densities import CellDensity, projected
 
+#: Tests of what is read from data are elsewhere (test_labels_read).
+pytestmark = pytest.mark.filterwarnings("ignore:Which (groups|classes) there are:dpfda.errors.NotPrivateWarning")
+
 AGES = np.random.default_rng(1).gamma(9.0, 8.0, 600).clip(0, 110)
 LINE = {"epsilon": 1.0, "domain": [(0, 110)]}
 

@@ -23,6 +23,7 @@ import dpfda as dp
 from dpfda import engines
 
 pytestmark = [
+    pytest.mark.filterwarnings("ignore:Which (groups|classes) there are:dpfda.errors.NotPrivateWarning"),
     # Of Spark's own: sockets of a stopped session, and old spellings.
     pytest.mark.filterwarnings("ignore::ResourceWarning"),
     pytest.mark.filterwarnings("ignore::DeprecationWarning:pyspark"),

@@ -24,6 +24,9 @@ from sklearn.utils.estimator_checks import estimator_checks_generator
 
 import dpfda as dp
 
+#: Tests of what is read from data are elsewhere (test_labels_read).
+pytestmark = pytest.mark.filterwarnings("ignore:Which (groups|classes) there are:dpfda.errors.NotPrivateWarning")
+
 BALL = dp.L2Ball(10.0)
 MODELS = {
     "logistic": dp.KernelClassifier(epsilon=1000, domain=(-5, 5)),

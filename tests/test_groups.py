@@ -12,6 +12,9 @@ from conftest import GRID, hostile
 import dpfda as dp
 from dpfda import engines
 
+#: Tests of what is read from data are elsewhere (test_labels_read).
+pytestmark = pytest.mark.filterwarnings("ignore:Which (groups|classes) there are:dpfda.errors.NotPrivateWarning")
+
 FACTS = {"epsilon": 1, "bound": dp.L2Ball(1.0)}
 
 

@@ -13,6 +13,9 @@ import dpfda as dp
 from dpfda.labels import Coder
 from dpfda.summaries import summarize_groups
 
+#: Tests of what is read from data are elsewhere (test_labels_read).
+pytestmark = pytest.mark.filterwarnings("ignore:Which (groups|classes) there are:dpfda.errors.NotPrivateWarning")
+
 OPTIONS = {"epsilon": 1.0, "domain": [(0, 10)], "cells": 16, "neighbors": "add-remove", "invalid": "center"}
 PLAN = dp.DensityPlan(n=20, **OPTIONS)
 
@@ -75,7 +78,7 @@ def test_arrow_labels_that_cannot_be_decoded():
 
 
 def test_a_decimal_comma_does_not_change_a_published_group_size(tmp_path):
-    """A row of the wrong width keeps a label that stands first or last, and is otherwise an error where n is public."""
+    """A row of the wrong width keeps a label that stands first or last; elsewhere nobody knows its group."""
     for row, first in (("north,6,5", True), ("6,5,north", False)):
         cells = ("g,x\n", "north,5\n") if first else ("x,g\n", "5,north\n")
         (tmp_path / "p.csv").write_text(cells[0] + cells[1] * 9 + row + "\n")
@@ -84,10 +87,10 @@ def test_a_decimal_comma_does_not_change_a_published_group_size(tmp_path):
         with pytest.raises(dp.RecordError, match="row 9"):
             dp.density(tmp_path / "p.csv", **options)
     (tmp_path / "q.csv").write_text("note,g,x\n" + "1,north,5\n" * 9 + "1,north,6,5\n")
+    options = {"by": "g", "columns": ["x"], "epsilon": 1, "domain": [(0, 10)], "header": True}
     with pytest.raises(dp.RecordError, match="row 9"):
-        dp.density(
-            tmp_path / "q.csv", by="g", columns=["x"], epsilon=1, domain=[(0, 10)], invalid="center", header=True
-        )
+        dp.density(tmp_path / "q.csv", **options)
+    assert dp.density(tmp_path / "q.csv", invalid="center", **options)["north"].plan.n == 9
 
 
 def test_an_empty_line_of_one_column_is_a_record(tmp_path):

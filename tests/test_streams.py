@@ -23,6 +23,9 @@ from dpfda import parquet, readers
 from dpfda.summaries import Task
 from dpfda.tables import Room
 
+#: Tests of what is read from data are elsewhere (test_labels_read).
+pytestmark = pytest.mark.filterwarnings("ignore:Which (groups|classes) there are:dpfda.errors.NotPrivateWarning")
+
 SIZE = 6
 NAMES = [f"h{i}" for i in range(SIZE)]
 FACTS = {"epsilon": 1, "bound": dp.L2Ball(0.8), "grid": dp.Grid.uniform(0, 1, SIZE)}

@@ -20,16 +20,18 @@ from .errors import (
     DpfdaError,
     FileError,
     LedgerError,
+    LedgerWarning,
     NotPrivateWarning,
     ParameterError,
     PlanMismatch,
     RecordError,
     UnitWarning,
 )
-from .estimators import FunctionOnScalarRegression, KernelClassifier, KernelRegressor
+from .estimators import FunctionOnScalarRegression, KernelClassifier, KernelRegressor, PublicScaler
 from .functional import Irregular
 from .grid import Grid, ProductGrid
 from .intake import Interpolate, Smooth, Unit
+from .items import Batches
 from .kernels import Cosine, Custom, Exponential, Gaussian, Matern
 from .layouts import Lists, Long
 from .ledger import Ledger
@@ -69,6 +71,7 @@ __all__ = [
     "Audit",
     "Auto",
     "Band",
+    "Batches",
     "Bernstein",
     "Blocks",
     "Box",
@@ -105,6 +108,7 @@ __all__ = [
     "L2Ball",
     "Ledger",
     "LedgerError",
+    "LedgerWarning",
     "Lists",
     "Long",
     "Matern",
@@ -114,6 +118,7 @@ __all__ = [
     "ParameterError",
     "PlanMismatch",
     "ProductGrid",
+    "PublicScaler",
     "RadiusPlan",
     "RadiusRelease",
     "RecordError",

@@ -15,7 +15,7 @@ from .errors import ParameterError, RecordError, shown
 from .grid import Grid
 from .intake import Align, Interpolate, Unit
 from .kernels import Kernel
-from .labels import as_groups
+from .labels import as_groups, warn_of_reading
 from .ledger import Ledger
 from .methods import AR, FRL, QR, Auto, KNorm, Method, Minimax
 from .plans import CovariancePlan, DensityPlan, GroupPlan, MeanPlan, RadiusPlan
@@ -191,7 +191,8 @@ def _released(kind: Any, facts: dict[str, Any], asked: Asked) -> Any:
     source = _source(asked.curves, reading)
     if facts["align"] is None and source is not None and source.irregular:
         facts["align"] = Interpolate()
-    grid = asked.grid if asked.grid is not None else _grid_of(asked.curves, source, facts["invalid"])
+    public = facts["invalid"] == "center" or facts["neighbors"] == "add-remove"
+    grid = asked.grid if asked.grid is not None else _grid_of(asked.curves, source, public)
     if asked.by is not None:
         return _by_group(kind, {"grid": grid, **facts}, asked, reading)
     if asked.groups is not None or isinstance(asked.n, Mapping):
@@ -201,14 +202,15 @@ def _released(kind: Any, facts: dict[str, Any], asked: Asked) -> Any:
     exits.check_budget(book, plan)
     spent = data.reads_once(asked.curves)
     plan.check_passes(spent)
-    summary = plan.summarize(asked.curves, **reading)
+    most = plan.most if asked.n is not None else None  # while they are being counted, all are used
+    again = lambda problem: engines.summarize(problem, asked.curves, most=most, **reading)  # noqa: E731
+    summary = again(plan.stage.problem)
     if asked.n is None:
         plan = kind(n=summary.count, grid=grid, **facts)
         plan.check_passes(spent)
         if plan.stage.problem.key != summary.key:  # for this many curves another first pass is better
             _check_again(spent)
-            summary = plan.summarize(asked.curves, **reading)
-    again = lambda problem: engines.summarize(problem, asked.curves, **reading)  # noqa: E731
+            summary = again(plan.stage.problem)
     return exits.execute(plan, summary, book, asked.query, again)
 
 
@@ -223,6 +225,8 @@ def _by_group(kind: Any, facts: dict[str, Any], asked: Asked, reading: dict[str,
     exits.check_budget(book, first)
     first.check_passes(spent)
     names = as_groups(asked.groups)
+    if names is None:
+        warn_of_reading("groups")
     sizes, read = asked.n, None
     if asked.n is None or names is None:
         read = engines.summarize_groups(first.stage.problem, asked.curves, asked.by, names, **reading)
@@ -233,7 +237,8 @@ def _by_group(kind: Any, facts: dict[str, Any], asked: Asked, reading: dict[str,
         raise ParameterError("n must have a number for every group", shown(missing[0]), "Add it.")
     if few := [name for name in names if asked.n is None and sizes[name] < 2]:
         raise RecordError(f"The group {few[0]!r} holds fewer than two records", cure="Leave it out, or join it.")
-    plan = GroupPlan(names, tuple(kind(n=sizes[name], **facts) for name in names))
+    plans = tuple(kind(n=sizes[name], **facts) for name in names)
+    plan = GroupPlan(names, plans, True if asked.groups is None else None)
     if read is not None and any(part.stage.problem.key != read[name].key for name, part in zip(names, plan.plans)):
         _check_again(spent)
         read = None
@@ -271,16 +276,16 @@ def check_guess(n: Any, neighbors: str) -> None:
         )
 
 
-def _grid_of(curves: Any, source: readers.Source | None, invalid: str) -> Any:
-    """The grid that the data lives on, where that is public."""
+def _grid_of(curves: Any, source: readers.Source | None, public: bool) -> Any:
+    """The grid that the data lives on, where that is public; in `public` planning no record may decide it."""
     if (own := functional.grid_of(curves)) is not None:
         return own
     if source is None:
         shape: Any = getattr(curves, "shape", ())
         if hasattr(curves, "chunks") and len(shape) == 2:
             return Grid.uniform(0, 1, int(shape[1]))
-    elif not (source.spends_itself or (invalid == "center" and source.by_records)):
-        return Grid.uniform(0, 1, source.values_per_curve())
+    elif not (source.spends_itself or (public and source.by_records)):
+        return Grid.uniform(0, 1, source.values_per_curve(public))
     raise ParameterError(
         "the grid must be given where a record could decide it, or reading would use the data up",
         "none",

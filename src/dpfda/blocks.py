@@ -7,7 +7,7 @@ no curve and no unit can come back after it was counted: a unit that counted twi
 
 from __future__ import annotations
 
-import math
+import hashlib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
@@ -16,6 +16,7 @@ import numpy as np
 
 from .errors import ParameterError, RecordError
 from .intake import MOST_CURVES, Intake, kept_of
+from .origins import Stretch, as_number
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -131,20 +132,66 @@ def _codes(labels: np.ndarray) -> np.ndarray:
     return np.array([known[label] for label in labels.tolist()], dtype=np.int64)
 
 
-class Order:
-    """Whether labels come in order (rising or falling, as texts or as numbers), so that none can come back."""
+def place_of(content: bytes) -> int:
+    """A place in an order that says nothing about what is ordered, the same on every machine."""
+    return int.from_bytes(hashlib.blake2b(content, digest_size=8).digest())
 
-    def __init__(self, what: str, anywhere: bool = False):
-        self.what, self.anywhere = what, anywhere
-        self.first: str | None = None
+
+def shares(labels: np.ndarray, count: int) -> np.ndarray:
+    """Which of `count` parts of all labels each one lies in: equal ones in the same, on every machine."""
+    known = {label: place_of(label.encode(errors="surrogatepass")) % count for label in set(labels.tolist())}
+    return np.array([known[label] for label in labels.tolist()], dtype=np.int64)
+
+
+def places_of(records: np.ndarray) -> np.ndarray:
+    """The place of each record in an order of all that a record can hold: a function of that record alone."""
+    rows = np.ascontiguousarray(records, dtype=float)
+    return np.array([place_of(row.tobytes()) for row in rows], dtype=np.uint64)
+
+
+def usable(raws: Iterable[Raw], between: Stretch | None, lenient: bool) -> Iterator[Raw]:
+    """Rows whose owner and group are known and whose labels lie in the declared stretch.
+
+    In lenient reading other rows are left out, each by what it says itself (derivations: units). Else they are an
+    error: labels outside the stretch here, missing ones where they are needed.
+    """
+    for raw in raws:
+        kept = np.ones(len(raw), dtype=bool)
+        if between is not None and raw.keys:
+            inside = {label: between.holds(label) for label in set(raw.keys[0].tolist())}
+            kept = np.array([inside[label] for label in raw.keys[0].tolist()], dtype=bool)
+            if not (kept.all() or lenient):
+                error = RecordError("A label lies outside the declared stretch", np.flatnonzero(~kept).tolist(),
+                                    "Read this part without it, or declare the right one.")  # fmt: skip
+                raise located(error, raw)
+        if lenient:
+            for labels in raw.keys:
+                kept &= labels != ""
+            if raw.groups is not None:
+                kept &= ~np.isnan(raw.groups)
+        yield raw if kept.all() else raw.take(np.flatnonzero(kept))
+
+
+class Order:
+    """Whether labels come in order (rising or falling, as texts or as numbers), so that none can come back.
+
+    `anywhere`: equal ones are side by side already. `noted`: the stretch in which labels are found is kept.
+    """
+
+    def __init__(self, what: str, anywhere: bool = False, noted: bool = False):
+        self.what, self.anywhere, self.noted = what, anywhere, noted
+        self.found: Stretch | None = None
         self.last: str | None = None
         self.orders = [(number, sign) for number in (False, True) for sign in (1, -1)]
 
     def follow(self, labels: np.ndarray, raw: Any) -> None:
         """Take note of the next labels, each different from the one before."""
+        found = labels.tolist()
+        if self.noted and (stretch := Stretch.over(found)) is not None:
+            self.found = stretch if self.found is None else self.found.joined(stretch)
         if self.anywhere:
             return
-        for label in labels.tolist():
+        for label in found:
             if label != self.last:
                 if self.last is not None:
                     self.orders = [order for order in self.orders if _rises(self.last, label, *order)]
@@ -154,34 +201,7 @@ class Order:
                             cure=f"A stream must be sorted by {self.what} (as text or as numbers, over all files), so "
                             "that none counts twice: sort it, pass it as one table, or use engine='dask' or 'spark'.",
                         )
-                else:
-                    self.first = label
                 self.last = label
-
-    @property
-    def span(self) -> Span | None:
-        """From which label to which, and in which orders; None before the first."""
-        if self.first is None or self.last is None:
-            return None
-        return Span(self.first, self.last, tuple(sorted({number for number, _ in self.orders})))
-
-
-@dataclass(frozen=True, repr=False)
-class Span:
-    """The labels of one sorted stream: all lie between `first` and `last`, as texts or as numbers."""
-
-    first: str
-    last: str
-    numbers: tuple[bool, ...]
-
-    def meets(self, other: Span) -> bool:
-        """Whether the same label could be in both; in doubt, yes."""
-        for number in set(self.numbers) & set(other.numbers):
-            read: Any = _number if number else str
-            own, their = ((read(span.first), read(span.last)) for span in (self, other))
-            if max(own) < min(their) or max(their) < min(own):
-                return False
-        return True
 
 
 def _of(raw: Any) -> str:
@@ -191,15 +211,8 @@ def _of(raw: Any) -> str:
 def _rises(first: str, second: str, number: bool, sign: int) -> bool:
     if not number:
         return first < second if sign > 0 else first > second
-    a, b = _number(first), _number(second)
+    a, b = as_number(first), as_number(second)
     return (b - a) * sign > 0  # never for what is no number
-
-
-def _number(text: str) -> float:
-    try:
-        return float(text)
-    except ValueError:
-        return math.nan
 
 
 def _runs(*keys: np.ndarray) -> np.ndarray:
@@ -292,10 +305,7 @@ def on_grid(blocks: Iterable[Block], intake: Intake | None) -> Iterator[Block]:
     for block in blocks:
         if block.starts is None:
             if intake is not None and block.values.shape[1] != intake.grid.size:
-                raise RecordError(
-                    f"A record has {block.values.shape[1]} values and the plan expects {intake.grid.size}{_of(block)}",
-                    cure="Choose the value columns with columns=..., or build the plan on the data's grid.",
-                )
+                raise wrong_width(block.values.shape[1], intake.grid.size, _of(block))
             values = block.values if intake is None else _told(intake.filled, block, block.values)
         elif intake is None or intake.align is None:
             raise ParameterError(
@@ -306,6 +316,14 @@ def on_grid(blocks: Iterable[Block], intake: Intake | None) -> Iterator[Block]:
         else:
             values = _told(intake.on_grid, block, block)
         yield replace(block, values=values, times=None, starts=None)
+
+
+def wrong_width(found: int, expected: int | None, where: str = "") -> RecordError:
+    """The error for records of another length than the plan's."""
+    return RecordError(
+        f"A record has {found} values and the plan expects {expected}{where}",
+        cure="Choose the value columns with columns=..., or build the plan on the data's grid or domain.",
+    )
 
 
 def _told(step: Any, block: Block, *given: Any) -> np.ndarray:

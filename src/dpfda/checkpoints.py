@@ -13,14 +13,12 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from . import codec
-from .blocks import Span
 from .errors import FileError, PlanMismatch, RecordError
 from .files import read_text, write_whole
-from .protocol import MOST_RECORDS, Summary
+from .origins import Origin, Stretch
 from .tally import Tally
+from .totals import Summary, exact_totals
 
 VERSION = 1
 NOTICE = "CONFIDENTIAL: exact totals of private records, without noise. Keep it where the data is; never publish it."
@@ -29,13 +27,32 @@ KINDS: dict[str, type[Summary]] = {"Summary": Summary, "Tally": Tally}
 
 @dataclass(frozen=True, repr=False)
 class Part:
-    """One file that was added up: where it was, how it is recognised, and the units it holds, where there are units."""
+    """One file that was added up: where it was, how it is recognised, and whose records it holds.
+
+    `number` is the file's on its disk. Where several rows may be one person's (`keyed`), labels lie in the stretch that
+    was declared (`between`) or in which they were `found`. `public` parts are told apart by public facts alone.
+    """
 
     name: str
     fingerprint: str
     address: str = ""
     site: str = ""
-    span: Span | None = None
+    number: str = ""
+    keyed: bool = False
+    between: Stretch | None = None
+    found: Stretch | None = None
+    public: bool = False
+
+    def origin(self, reading: str, group: str = "") -> Origin:
+        """As summaries know it; `reading` says how its file was read."""
+        known = codec.digest([self.site, self.address, self.number, reading])
+        files = ((self.address, self.number),)
+        return Origin(known, group, files, self.site, self.keyed, self.between, self.found)
+
+    def is_file(self, other: Part) -> bool:
+        """Whether both are one file, by where it is and never by what it holds."""
+        same = [bool(a) and a == b for a, b in ((self.address, other.address), (self.number, other.number))]
+        return self.site == other.site and any(same)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -62,13 +79,22 @@ class Saved:
             raise PlanMismatch("This file holds summaries of groups, or none: release it with a plan of groups.")
         return self.summaries[""]
 
+    def origins(self, group: str) -> tuple[Origin, ...]:
+        """Where the records of a group's summary come from."""
+        return tuple(part.origin(self.reading, group) for part in self.parts)
+
     def has(self, new: Part) -> bool:
-        """Whether this very file is counted already; one that only resembles it is refused."""
-        if any(part.address == new.address and part.fingerprint == new.fingerprint for part in self.parts):
-            return True
-        for part in self.parts:
-            _check_apart(new, part)
-        return False
+        """Whether this very file is counted already; one that has changed since then is refused.
+
+        Where a refusal must not depend on what a file holds, it is simply not read again.
+        """
+        known = next((part for part in self.parts if part.is_file(new)), None)
+        if known is not None and not new.public and known.fingerprint != new.fingerprint:
+            raise RecordError(
+                f"The file {new.name!r} changed since it was counted",
+                cure="Its records would count twice. Begin a new summary, or name a site if it is another machine's.",
+            )
+        return known is not None
 
     def plus(self, other: Saved) -> Saved:
         """Both together: of one plan, of different files, of different units."""
@@ -84,7 +110,7 @@ class Saved:
                 _check_apart(part, known)
         whole = dict(self.summaries)
         for name, summary in other.summaries.items():
-            whole[name] = whole[name].merge(summary) if name in whole else summary
+            whole[name] = whole[name].plus(summary) if name in whole else summary
         how = self if self.parts else other
         parts = (*self.parts, *other.parts)
         return replace(self, summaries=whole, parts=parts, columns=how.columns, reading=how.reading)
@@ -97,43 +123,54 @@ class Saved:
             "columns": None if self.columns is None else list(self.columns),
             "reading": self.reading,
             "files": [_plain(part) for part in self.parts],
-            "summaries": {name: _numbers(summary) for name, summary in self.summaries.items()},
+            "summaries": {name: plain_summary(summary) for name, summary in self.summaries.items()},
         }
         return write_whole(path, codec.seal("summary", VERSION, body), 0o600)
 
 
 def _check_apart(part: Part, known: Part) -> None:
-    if part.fingerprint == known.fingerprint:
+    if not part.origin("").clash(known.origin("")):
+        return
+    if part.is_file(known) or (part.address, part.number) == (known.address, known.number):
         raise RecordError(
             f"The file {part.name!r} is counted already, as {known.name!r}",
             cure="A record must count once; leave one of them out.",
         )
-    if part.site == known.site and part.address and part.address == known.address:
-        raise RecordError(
-            f"The file {part.name!r} changed since it was counted",
-            cure="Its records would count twice. Begin a new summary, or name a site if it is another machine's file.",
-        )
-    if part.site == known.site and part.span is not None and known.span is not None and part.span.meets(known.span):
-        raise RecordError(
-            f"The files {known.name!r} and {part.name!r} may hold the same unit",
-            cure="Files that are summarised apart must hold each unit whole, in one of them, between labels that no "
-            "other file has: sort and split them so, read them in one go without a checkpoint, or name a site of its "
-            "own for each if no unit is in two.",
-        )
+    raise RecordError(
+        f"The files {known.name!r} and {part.name!r} may hold the same unit",
+        cure="Files that are summarised apart must hold each unit whole, in one of them, between labels that no other "
+        "file has: sort and split them so (where nothing may be refused for what labels are found, declare the stretch "
+        "of each with between=), read them in one go without a checkpoint, or name a site of its own for each if no "
+        "unit is in two.",
+    )
 
 
 def _plain(part: Part) -> dict[str, Any]:
-    span = None if part.span is None else [part.span.first, part.span.last, list(part.span.numbers)]
-    return {
-        "name": part.name,
-        "fingerprint": part.fingerprint,
-        "address": part.address,
-        "site": part.site,
-        "units": span,
-    }
+    facts = {name: getattr(part, name) for name in ("name", "fingerprint", "address", "site", "number")}
+    stretches = {name: plain_stretch(getattr(part, name)) for name in ("between", "found")}
+    return {**facts, "keyed": part.keyed, "public": part.public, **stretches}
 
 
-def _numbers(summary: Summary) -> dict[str, Any]:
+def plain_stretch(stretch: Stretch | None) -> dict[str, Any] | None:
+    """A stretch as plain data."""
+    if stretch is None:
+        return None
+    return {kind: None if (ends := getattr(stretch, kind)) is None else list(ends) for kind in ("texts", "numbers")}
+
+
+def stretch_of(plain: Mapping[str, Any] | None) -> Stretch | None:
+    """The stretch that :func:`plain_stretch` wrote."""
+    if plain is None:
+        return None
+    texts, numbers = plain["texts"], plain["numbers"]
+    return Stretch(
+        None if texts is None else (str(texts[0]), str(texts[1])),
+        None if numbers is None else (float(numbers[0]), float(numbers[1])),
+    )
+
+
+def plain_summary(summary: Summary) -> dict[str, Any]:
+    """A summary as plain data: exact integers."""
     totals = summary.totals
     return {
         "kind": type(summary).__name__,
@@ -153,9 +190,11 @@ def load(path: str | os.PathLike[str]) -> Saved:
         raise FileError(f"{name!r} is refused. {error}") from None
     try:
         parts = tuple(_part(entry) for entry in body["files"])
-        summaries = {str(group): _summary(entry) for group, entry in body["summaries"].items()}
+        summaries = {str(group): summary_of(entry) for group, entry in body["summaries"].items()}
         columns = None if body["columns"] is None else tuple(str(name) for name in body["columns"])
-        return Saved(_digest(body["plan"]), summaries, parts, columns, str(body["reading"]))
+        saved = Saved(_digest(body["plan"]), summaries, parts, columns, str(body["reading"]))
+        known = {name: replace(summary, origins=saved.origins(name)) for name, summary in summaries.items()}
+        return replace(saved, summaries=known)
     except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, MemoryError):
         raise FileError(f"{name!r} does not hold a whole summary.") from None
 
@@ -168,16 +207,24 @@ def _digest(text: str) -> str:
 
 
 def _part(entry: Mapping[str, Any]) -> Part:
-    units = entry["units"]
-    span = None if units is None else Span(str(units[0]), str(units[1]), tuple(bool(x) for x in units[2]))
-    return Part(str(entry["name"]), str(entry["fingerprint"]), str(entry["address"]), str(entry["site"]), span)
+    facts: dict[str, Any] = {name: str(entry[name]) for name in ("name", "fingerprint", "address", "site")}
+    if "units" in entry:  # older files: all labels lie between the first and the last, in these orders
+        ends, orders = (entry["units"] or ())[:2], (entry["units"] or ((), (), ()))[2]
+        texts = (min(ends), max(ends)) if False in orders else None
+        numbers = sorted(float(end) for end in ends) if True in orders else None
+        plain = {"texts": texts, "numbers": numbers} if ends else None
+        return Part(**facts, keyed=plain is not None, found=stretch_of(plain))
+    facts |= {name: bool(entry[name]) for name in ("keyed", "public")}
+    facts |= {name: stretch_of(entry[name]) for name in ("between", "found")}
+    return Part(**facts, number=str(entry["number"]))
 
 
-def _summary(entry: Mapping[str, Any]) -> Summary:
+def summary_of(entry: Mapping[str, Any]) -> Summary:
+    """The summary that :func:`plain_summary` wrote; whatever is none is an error."""
     if not all(type(number) is int for number in [entry["count"], *entry["shape"], *entry["totals"]]):
         raise ValueError
-    totals = np.array(entry["totals"], dtype=np.int64).reshape(entry["shape"])
-    if not 0 <= entry["count"] <= MOST_RECORDS or min(entry["shape"], default=0) < 0:
+    totals = exact_totals(entry["totals"]).reshape(entry["shape"])
+    if entry["count"] < 0 or min(entry["shape"], default=0) < 0:
         raise ValueError
     return KINDS[entry["kind"]](str(entry["key"]), entry["count"], totals)
 

@@ -7,8 +7,9 @@ from the same row: it says where the trouble is, or makes the record missing.
 
 from __future__ import annotations
 
+import io
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass
 from typing import IO
 
@@ -17,23 +18,27 @@ import pyarrow as pa
 import pyarrow.csv
 
 from .errors import FileError, ParameterError, RecordError
-from .labels import MARK
+from .labels import MARK, MISSING
 from .places import Place
 
 CURE = "Name the value columns, e.g. columns='hh*', or repair the cell."
 #: Characters of a line, and columns: more than any record has.
 LONGEST_LINE, MOST_COLUMNS = 1 << 24, 100_000
 SPLIT = "Write one row per record."
-MISSING = ("", "na", "n/a", "nan", "null")
+#: The same words as the quick reader knows them; in another mix of capitals the careful one takes over.
+SPELLINGS = sorted({form for word in MISSING for form in (word, word.upper(), word.capitalize())} | {"NaN", "NaT"})
+#: Files in other encodings begin with one of these.
+FOREIGN_MARKS = (b"\xff\xfe", b"\xfe\xff")
 
 
 @dataclass(frozen=True)
 class Layout:
-    """How a file is laid out: its delimiter, its column names if it has them, its width."""
+    """How a file is laid out: its delimiter, its column names if it has them, its width, and how lines end."""
 
     delimiter: str
     names: list[str] | None
     width: int
+    returns: bool = False  # in carriage returns alone
 
 
 def layout(path: Place, header: bool | None, lenient: bool, width: int | None) -> Layout:
@@ -48,16 +53,18 @@ def layout(path: Place, header: bool | None, lenient: bool, width: int | None) -
             "with invalid='center' a text file must say whether it begins with names", "no word", "Pass header=True."
         )
     delimiter = "\t" if path.suffix == ".tsv" else ","
-    if lenient and not header and width is not None:
+    with path.open() as file:
+        line, returns = _first_line(file)
+    foreign = line.startswith(FOREIGN_MARKS)
+    if lenient and not header and width is not None and not foreign:  # the first line is a record
         return Layout(delimiter, None, width)
-    with path.text() as file:
-        line = file.readline(LONGEST_LINE + 1).removeprefix(MARK)
     if len(line) > LONGEST_LINE:
         raise FileError(f"{path.name!r} begins with a line of more than {LONGEST_LINE:,} characters. {SPLIT}")
-    if "\x00" in line or "\ufffd" in line:
+    text = line.decode("utf-8", "replace").removeprefix(MARK)
+    if foreign or "\x00" in text or "\ufffd" in text:
         raise FileError(f"{path.name!r} does not begin with text in UTF-8. Save it as UTF-8.")
-    first = _cells(line, delimiter)
-    if not line.strip():
+    first = _cells(text, delimiter)
+    if not text.strip():
         raise RecordError(
             f"The file {path.name!r} is empty or begins with an empty line", cure="Write one row per record."
         )
@@ -74,7 +81,14 @@ def layout(path: Place, header: bool | None, lenient: bool, width: int | None) -
     names = first if header else None
     if names and len(set(names)) < len(names):
         raise FileError("Column names repeat; every column needs its own. Pass header=False if there are none.")
-    return Layout(delimiter, names, len(first))
+    return Layout(delimiter, names, len(first), returns)
+
+
+def _first_line(file: IO[bytes]) -> tuple[bytes, bool]:
+    """The first line, and whether lines end in carriage returns alone, as old ones do."""
+    line = file.readline(LONGEST_LINE + 1)
+    whole = line.rstrip(b"\r\n")
+    return (whole.split(b"\r")[0], True) if b"\r" in whole else (whole, False)
 
 
 def _looks_like_names(cells: list[str]) -> bool:
@@ -99,9 +113,13 @@ Batch = tuple[np.ndarray, list[np.ndarray]]
 
 
 def rows(
-    place: Place, layout: Layout, numbers: list[str] | None, texts: Sequence[str], lenient: bool, batch_bytes: int
-) -> Iterator[Batch]:
-    """Batches of the chosen columns; every record is read the same way whatever stands around it."""
+    place: Place, layout: Layout, numbers: list[str] | None, texts: Sequence[str], lenient: bool, batch_bytes: int,
+    owners: Container[str] = (),
+) -> Iterator[Batch]:  # fmt: skip
+    """Batches of the chosen columns; every record is read the same way whatever stands around it.
+
+    Texts of `owners` say whose a row is, which nobody can tell of a row with too many or too few cells.
+    """
     done, balked = 0, False
     quick = _quick(place, layout, numbers, texts, batch_bytes)
     while not balked:
@@ -114,7 +132,7 @@ def rows(
         else:
             yield batch
             done += len(batch[0])
-    yield from _careful(place, layout, numbers, texts, lenient, done)
+    yield from _careful(place, layout, numbers, texts, lenient, done, owners)
 
 
 def _quick(
@@ -126,7 +144,7 @@ def _quick(
     with (
         place.open() as opened,
         pyarrow.csv.open_csv(
-            opened if place.remote else place.path,
+            opened if layout.returns else LineEnds(opened),
             pyarrow.csv.ReadOptions(
                 block_size=batch_bytes, column_names=names, skip_rows=1 if layout.names else 0, use_threads=False
             ),
@@ -134,7 +152,7 @@ def _quick(
             pyarrow.csv.ConvertOptions(
                 column_types=kinds,
                 include_columns=list(kinds),
-                null_values=["", "NA", "N/A", "NaN", "nan", "null", "NULL"],
+                null_values=SPELLINGS,
             ),
         ) as stream,
     ):
@@ -145,31 +163,59 @@ def _quick(
 
 
 def _careful(
-    place: Place, layout: Layout, numbers: list[str] | None, texts: Sequence[str], lenient: bool, skip: int
-) -> Iterator[Batch]:
+    place: Place, layout: Layout, numbers: list[str] | None, texts: Sequence[str], lenient: bool, skip: int,
+    owners: Container[str],
+) -> Iterator[Batch]:  # fmt: skip
     places = [layout.names.index(name) for name in numbers] if layout.names and numbers else list(range(layout.width))
-    aside = [(layout.names or []).index(name) for name in texts]
+    aside = [((layout.names or []).index(name), name in owners) for name in texts]
     block: list[list[float]] = []
     words: list[list[str | None]] = []
-    with place.text() as file:
+    with place.text("\r" if layout.returns else "\n") as file:
         if layout.names:
             file.readline(LONGEST_LINE + 1)
         # In a file of one column an empty line is a record without a value; elsewhere it is nothing.
         whole = _lines(file, layout, lenient)
         lines = (line for line in whole if layout.width == 1 or line.removeprefix(MARK).strip("\r\n"))
         for index, marked in enumerate(lines):
+            marked = marked.rstrip("\r\n").replace("\r", " ")
             line = marked.removeprefix(MARK)  # wherever it stands, so that no place is special
             if index < skip:
                 continue
             block.append(_record(index, _cells(line, layout.delimiter), places, layout, lenient))
             if aside:
-                raw = marked.rstrip("\r\n").split(layout.delimiter)  # as the quick reader sees it
-                words.append([_label_cell(raw, p, layout.width) for p in aside])
+                raw = marked.split(layout.delimiter)  # as the quick reader sees it
+                words.append([_label_cell(raw, p, layout.width, owner) for p, owner in aside])
             if len(block) == 4096:
                 yield _batch(block, words, len(aside))
                 block, words = [], []
     if block:
         yield _batch(block, words, len(aside))
+
+
+class LineEnds(io.RawIOBase):
+    """A file in which only a line feed ends a line: a carriage return before it belongs to it, others are spaces.
+
+    So a record is one line, whatever it holds, and counts once.
+    """
+
+    def __init__(self, file: IO[bytes]):
+        self._file, self._held = file, b""
+
+    def readable(self) -> bool:
+        return True
+
+    def read(self, size: int = -1) -> bytes:
+        """The next bytes; a carriage return at their end waits for what follows it."""
+        while True:
+            fresh = self._file.read(size)
+            chunk = self._held + fresh
+            self._held = b""
+            if b"\r" not in chunk:
+                return chunk
+            if fresh and chunk.endswith(b"\r"):
+                chunk, self._held = chunk[:-1], b"\r"
+            if chunk or not fresh:
+                return chunk.replace(b"\r\n", b"\n").replace(b"\r", b" ")
 
 
 def _lines(file: IO[str], layout: Layout, lenient: bool) -> Iterator[str]:
@@ -178,7 +224,7 @@ def _lines(file: IO[str], layout: Layout, lenient: bool) -> Iterator[str]:
         if len(line) > LONGEST_LINE:
             if not lenient:
                 raise RecordError(f"A line has more than {LONGEST_LINE:,} characters", cure=SPLIT)
-            while line and line[-1] not in "\r\n":
+            while line and line[-1] != ("\r" if layout.returns else "\n"):
                 line = file.readline(LONGEST_LINE)
             line = layout.delimiter * layout.width  # one cell too many
         yield line
@@ -188,11 +234,11 @@ def _batch(block: list[list[float]], words: list[list[str | None]], aside: int) 
     return np.array(block), [np.array([row[i] for row in words], dtype=object) for i in range(aside)]
 
 
-def _label_cell(cells: list[str], place: int, width: int) -> str | None:
-    """The label of a row, also of one with too many or too few cells where it stands first or last."""
-    if len(cells) == width or place == 0:
+def _label_cell(cells: list[str], place: int, width: int, owner: bool) -> str | None:
+    """The label of a row; the group also of one with too many or too few cells, where it stands first or last."""
+    if len(cells) == width or (place == 0 and not owner):
         return cells[place]
-    return cells[-1] if place == width - 1 else None
+    return cells[-1] if place == width - 1 and not owner else None
 
 
 def _record(index: int, cells: list[str], places: list[int], layout: Layout, lenient: bool) -> list[float]:

@@ -13,7 +13,7 @@ from . import release as exits
 from .api import PLACEHOLDER, check_guess
 from .errors import ParameterError, RecordError, shown
 from .kernels import Kernel
-from .labels import as_groups
+from .labels import as_groups, warn_of_reading
 from .ledger import Ledger
 from .methods import KNorm, Method
 from .plans import DensityPlan, GroupPlan
@@ -84,16 +84,20 @@ def density(
     probe = DensityPlan(n=PLACEHOLDER, method=KNorm(1) if method is None else method, **facts)
     exits.check_budget(book, probe)
     facts["method"] = method
-    if not grouped:
-        summary = probe.summarize(points, counts=counts, **_reading(counts, columns, header, engine, progress))
-        return exits.execute(_planned(summary, None, facts), summary, book, query)
     reading = _reading(counts, columns, header, engine, progress)
-    parts = _grouped(probe, points, counts, by, groups, reading)
+    if not grouped:
+        if counts is None:  # while points are being counted, all are used
+            summary = engines.summarize(probe.problem, points, **reading)
+        else:
+            summary = probe.summarize(counts=counts)
+        return exits.execute(_planned(summary, None, facts), summary, book, query)
+    parts = _grouped(probe, points, counts, by, groups, n, reading)
     sizes = n if isinstance(n, Mapping) else dict.fromkeys(parts, n)
     if missing := [name for name in parts if name not in sizes]:
         raise ParameterError("n must have a guess for every group", shown(missing[0]), "Add it.")
     plans = [_planned(part, sizes[name], facts, name) for name, part in parts.items()]
-    return GroupPlan(tuple(parts), tuple(plans)).release(parts, book, query)
+    read = True if counts is None and groups is None else None
+    return GroupPlan(tuple(parts), tuple(plans), read).release(parts, book, query)
 
 
 def _check_given(points: Any, counts: Any, domain: Any) -> None:
@@ -124,6 +128,7 @@ def _grouped(
     counts: Any,
     by: Any,
     groups: Sequence[str] | None,
+    n: Any,
     reading: dict[str, Any],
 ) -> dict[str, Summary]:
     """One summary per group: labels on points, or one table of counts each."""
@@ -145,4 +150,9 @@ def _grouped(
         raise ParameterError(
             "with add-remove, which groups exist must be public", "no list", "Pass groups=['north', 'south', ...]."
         )
-    return engines.summarize_groups(probe.problem, points, by, names, **reading)
+    if names is None:
+        warn_of_reading("groups")
+    most = None
+    if names is not None and n is not None and probe.most is not None:  # no record may stop a run: no more are used
+        most = {name: n[name] for name in names if name in n} if isinstance(n, Mapping) else dict.fromkeys(names, n)
+    return engines.summarize_groups(probe.problem, points, by, names, most=most, **reading)

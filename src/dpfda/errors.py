@@ -96,7 +96,11 @@ class UnitWarning(UserWarning):
 
 
 class NotPrivateWarning(UserWarning):
-    """A step looked at the data without spending budget: for studies, never on the way to a release."""
+    """A step looks at the data without spending budget: for studies, or for facts that are public anyway."""
+
+
+class LedgerWarning(UserWarning):
+    """Several private fits are made and no ledger adds up what they spend."""
 
 
 class PlanMismatch(DpfdaError, ValueError):

@@ -23,6 +23,8 @@ def product(matrix: np.ndarray, vector: np.ndarray) -> list[int]:
     >>> product(np.array([[2**52, 1]]), np.array([2**62, 5])) == [2**114 + 5]
     True
     """
+    if np.asarray(vector).dtype == object:  # totals of more records than any machine has seen
+        return [int(x) for x in np.asarray(matrix).astype(object) @ vector]
     matrix, vector = np.asarray(matrix, dtype=np.int64), np.asarray(vector, dtype=np.int64)
     result = [0] * len(matrix)
     for start in range(0, vector.size, COLUMNS):

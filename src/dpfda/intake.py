@@ -31,6 +31,8 @@ QUANTUM_BITS = 30
 LARGEST, MOST_CURVES = 2.0**46, 2**16
 #: Functions of the plan's basis in which a curve is smoothed.
 MOST_FUNCTIONS = 128
+#: A curve with more observations is unusable; this many at a time are smoothed, in bounded memory.
+MOST_OBSERVATIONS, CHUNK = 2**20, 2**12
 #: Times this close to the domain, relative to its length, are on its edge.
 EDGE = 1e-9
 
@@ -168,18 +170,33 @@ class Smooth(Align):
     def bring(self, times: np.ndarray, values: np.ndarray, home: Home) -> np.ndarray:
         with np.errstate(all="ignore"):
             level = values.mean()
-            return np.asarray(level + _smoother(home.basis, self.penalty, times.tobytes()) @ (values - level))
+            return np.asarray(level + self._smoothed(times, values - level, home.basis))
+
+    def _smoothed(self, times: np.ndarray, values: np.ndarray, basis: Eigenbasis) -> np.ndarray:
+        """The normal equations in the basis, so that memory does not grow with the number of observations."""
+        if times.size <= CHUNK:
+            return np.asarray(_smoother(basis, self.penalty, times.tobytes()) @ values)
+        normal, moments = np.diag(np.full(basis.size, self.penalty * times.size)), np.zeros(basis.size)
+        for start in range(0, times.size, CHUNK):
+            seen = _seen(basis, times[start : start + CHUNK])
+            normal += seen.T @ seen
+            moments += seen.T @ values[start : start + CHUNK]
+        return np.asarray(_seen(basis) @ np.linalg.solve(normal, moments))
+
+
+def _seen(basis: Eigenbasis, times: np.ndarray | None = None) -> np.ndarray:
+    """The functions of a basis at some times (or on the grid), each as large as its penalty allows."""
+    values = basis.functions if times is None else basis.evaluate(np.clip(times, *basis.grid.span))
+    return np.asarray(values * np.sqrt(basis.eigenvalues / basis.eigenvalues[0]))
 
 
 @lru_cache(maxsize=64)
 def _smoother(basis: Eigenbasis, penalty: float, times: bytes) -> np.ndarray:
     """The public matrix from values at these times to the smooth curve on the grid; sensors often share times."""
-    at = np.clip(np.frombuffer(times), *basis.grid.span)
-    roots = np.sqrt(basis.eigenvalues / basis.eigenvalues[0])
-    seen, shown_at = basis.evaluate(at) * roots, basis.functions * roots
-    gram = seen @ seen.T
-    gram[np.diag_indices_from(gram)] += penalty * at.size
-    return np.asarray(np.linalg.solve(gram, seen @ shown_at.T).T)
+    seen = _seen(basis, np.frombuffer(times))
+    normal = seen.T @ seen
+    normal[np.diag_indices_from(normal)] += penalty * len(seen)
+    return np.asarray(_seen(basis) @ np.linalg.solve(normal, seen.T))
 
 
 def as_align(align: Any) -> Align | None:
@@ -244,23 +261,23 @@ class Intake:
     def on_grid(self, ragged: Any) -> np.ndarray:
         """Curves at their own times as rows on the grid; an unusable one is missing, or an error."""
         rows = np.full((ragged.starts.size - 1, self.grid.size), np.nan)
-        sparse: list[int] = []
-        outside: list[int] = []
+        bad: dict[str, list[int]] = {"outside": [], "long": [], "sparse": []}
         for i, (start, stop) in enumerate(zip(ragged.starts[:-1].tolist(), ragged.starts[1:].tolist(), strict=True)):
             reason = self._brought(ragged.times[start:stop], ragged.values[start:stop], rows[i])
             if reason:
-                (sparse if reason == "sparse" else outside).append(i)
-        if not self.lenient and (sparse or outside):
+                bad[reason].append(i)
+        if not self.lenient and any(bad.values()):
             assert self.align is not None
-            if outside:
-                raise RecordError(
-                    "A curve is observed outside the domain, or infinite", outside, "Check the grid and its unit."
-                )
-            raise RecordError(
-                f"A curve is too sparse ({self.align.words})",
-                sparse,
-                "Drop it, widen the rule (align=dp.Interpolate(gap=...)), or pass invalid='center'.",
-            )
+            reason = next(reason for reason, found in bad.items() if found)
+            problem, cure = {
+                "outside": ("A curve is observed outside the domain, or infinite", "Check the grid and its unit."),
+                "long": (f"A curve has more than {MOST_OBSERVATIONS:,} observations", "Thin it, or check its id."),
+                "sparse": (
+                    f"A curve is too sparse ({self.align.words})",
+                    "Drop it, widen the rule (align=dp.Interpolate(gap=...)), or pass invalid='center'.",
+                ),
+            }[reason]
+            raise RecordError(problem, bad[reason], cure)
         return rows
 
     def filled(self, rows: np.ndarray) -> np.ndarray:
@@ -281,6 +298,8 @@ class Intake:
     def _brought(self, times: np.ndarray, values: np.ndarray, row: np.ndarray) -> str:
         assert self.align is not None
         assert isinstance(self.grid, Grid)
+        if times.size > MOST_OBSERVATIONS:
+            return "long"
         seen = ~(np.isnan(times) | np.isnan(values))
         times, values = times[seen], values[seen]
         low, high = self.grid.span

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,7 +19,16 @@ from opendp.domains import atom_domain, user_domain, vector_domain
 from opendp.measurements import make_user_measurement
 from opendp.measures import max_divergence
 from opendp.metrics import change_one_distance, symmetric_distance
-from opendp.mod import Domain, Measurement, Metric, OpenDPException, Transformation, assert_features
+from opendp.mod import (
+    GLOBAL_FEATURES,
+    Domain,
+    Measurement,
+    Metric,
+    OpenDPException,
+    Transformation,
+    assert_features,
+    enable_features,
+)
 from opendp.transformations import make_user_transformation
 
 from .arrays import rows_of
@@ -72,7 +82,7 @@ def measurement(plan: Any, domain: Domain | None = None, columns: Any = None) ->
 
     >>> import numpy as np, dpfda as dp, opendp.prelude as odp
     >>> odp.enable_features("contrib", "honest-but-curious")
-    >>> mean = dp.MeanPlan(n=1000, epsilon="0.1", bound=dp.L2Ball(1.0), grid=24).to_opendp()
+    >>> mean = dp.MeanPlan(n=1000, epsilon="0.1", bound=dp.L2Ball(1.0), grid=24, invalid="center").to_opendp()
     >>> mean.input_space
     (dpfda.records(size=1000), ChangeOneDistance())
     >>> mean.map(3)
@@ -86,6 +96,12 @@ def measurement(plan: Any, domain: Domain | None = None, columns: Any = None) ->
             "a measurement under max divergence is pure: it cannot state a delta",
             f"delta {float(plan.delta):g}",
             "Plan with a pure method, such as method=dp.KNorm().",
+        )
+    if plan.problem.invalid != "center" or getattr(plan, "outside", "clip") != "clip":
+        raise ParameterError(
+            "OpenDP charges nothing for a query that fails, so no record may make one fail",
+            "a plan that stops at unusable records",
+            "Plan with invalid='center'" + (", outside='clip'." if hasattr(plan, "outside") else "."),
         )
     unit = getattr(plan, "unit", None)
     if unit is not None and (domain is not None or columns is not None or unit.order is not None):
@@ -115,7 +131,7 @@ def make_per_record(
 
     >>> import numpy as np, dpfda as dp, opendp.prelude as odp
     >>> odp.enable_features("contrib", "honest-but-curious")
-    >>> plan = dp.MeanPlan(n=1000, epsilon=1.0, bound=dp.L2Ball(1.0), grid=24)
+    >>> plan = dp.MeanPlan(n=1000, epsilon=1.0, bound=dp.L2Ball(1.0), grid=24, invalid="center")
     >>> peaks = make_per_record(*plan.to_opendp().input_space, np.max)
     >>> peak = peaks >> odp.t.then_clamp((0.0, 1.0)) >> odp.t.then_mean() >> odp.m.then_laplace(scale=0.01)
     >>> round(peak.map(1), 6)
@@ -141,6 +157,18 @@ def make_per_record(
     return make_user_transformation(
         input_domain, input_metric, numbers, symmetric_distance(), values, lambda d_in: steps * d_in
     )
+
+
+@contextmanager
+def allowed() -> Iterator[None]:
+    """Queries that are made elsewhere are allowed for a while: for audits."""
+    before = set(GLOBAL_FEATURES)
+    enable_features(*FEATURES)
+    try:
+        yield
+    finally:
+        GLOBAL_FEATURES.clear()
+        GLOBAL_FEATURES.update(before)
 
 
 def _check_features() -> None:

@@ -1,27 +1,32 @@
-"""Public labels of records: which group a record belongs to, as a small number.
+"""Labels of records: whose a record is, and which group it belongs to.
 
-Labels are compared as text. With a list of groups given, a label that is not on it belongs to none
-of them; without one, every new label opens a group (which tells everyone that the group exists, so
-it is for labels that are public anyway).
+One rule for all formats. Labels in text files are texts, compared as they are written, without the spaces around them:
+``3`` and ``3.0`` are two labels there. Labels of a typed column are compared by their exact value: there 3 and 3.0 are
+one. No label decides how another one is read. Words such as ``NA``, ``null`` and ``None`` say that there is no label.
+
+With a list of groups given, a label that is not on it belongs to none of them; without one, every new label opens a
+group (which tells everyone that the group exists, so it is for labels that are public anyway).
 """
 
 from __future__ import annotations
 
 import math
-import re
 import unicodedata
+import warnings
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 
 import numpy as np
 
-from .errors import ParameterError, shown
+from .errors import NotPrivateWarning, ParameterError, shown
 from .grid import check_name
 
 MOST_GROUPS = 10_000
 #: A decimal number of more digits is not spelt out: that could take hours.
 MOST_DIGITS = 400
+#: Words that say that there is nothing, in any mix of capitals: the same in every column of every format.
+MISSING = frozenset(("", "na", "n/a", "#na", "#n/a", "nan", "-nan", "null", "none", "nat", "<na>"))
 
 
 @dataclass(frozen=True)
@@ -40,9 +45,9 @@ class Coder:
         return tuple(self.codes) if self.groups is None else self.groups
 
     def code(self, label: object) -> float:
-        """The number of a label's group, or nothing (NaN)."""
+        """The number of a label's group, or nothing (NaN). A group on the list may be called None, or NA."""
         name = label_text(label)
-        if self.groups is None and name and name not in self.codes:
+        if self.groups is None and name not in self.codes and not is_missing(name):
             if len(self.codes) == MOST_GROUPS:
                 raise ParameterError(
                     f"there can be at most {MOST_GROUPS:,} groups", "more", "Check that by= names the right column."
@@ -57,17 +62,16 @@ class Coder:
 #: The byte-order mark that some programs write at the start of a text, and what surrounds words without being seen.
 MARK = "\ufeff"
 UNSEEN = MARK + "\u200b\u200c\u200d\u2060\x00"
-#: A whole number as programs write it whose column once held a gap.
-WHOLE = re.compile(r"([+-]?)(\d+)(?:\.0+)?")
 
 
 def label_text(label: object) -> str:
     """A label as text, alone and whatever it is: empty where there is none.
 
-    Whole numbers have one spelling, and so have letters with accents; what surrounds a label unseen is not part of it.
+    Numbers are spelt by their exact value. Texts stay as they are written, apart from what surrounds them unseen;
+    letters with accents have one spelling.
 
     >>> [label_text(x) for x in (3, 3.0, "3.0", " 3 ", b"3", None, float("nan"))]
-    ['3', '3', '3', '3', '3', '', '']
+    ['3', '3', '3.0', '3', '3', '', '']
     """
     if label is None or type(label).__name__ in ("NAType", "NaTType", "MaskedConstant"):
         return ""
@@ -76,23 +80,22 @@ def label_text(label: object) -> str:
             label = bytes(label).decode("utf-8", errors="replace")
         if isinstance(label, complex | np.complexfloating) and label.imag == 0:
             label = float(label.real)
-        if isinstance(label, Decimal) and label.is_finite() and abs(label.adjusted()) > MOST_DIGITS:
-            return str(label)
-        if isinstance(label, float | np.floating | Decimal):
-            return "" if math.isnan(label) else str(int(label)) if label == int(label) else _decimal(label)
-        text = _bare(str(label))
+        if isinstance(label, float | np.floating):
+            return "" if math.isnan(label) else str(int(label)) if label == int(label) else repr(float(label))
+        if isinstance(label, Decimal):
+            return _decimal(label)
+        return unicodedata.normalize("NFC", _bare(str(label)))
     except Exception:  # whatever a label does when it is read, it does alone
         return ""
-    found = WHOLE.fullmatch(text)
-    if not found:
-        return unicodedata.normalize("NFC", text)
-    sign, digits = found.groups()
-    return f"-{digits}" if sign == "-" and digits.strip("0") else digits
 
 
-def _decimal(label: object) -> str:
-    """A number as it is spelt in its own precision."""
-    return str(label) if isinstance(label, np.floating) else str(float(label))  # type: ignore[arg-type]
+def _decimal(label: Decimal) -> str:
+    """A decimal number by its value: 3.50 is 3.5."""
+    if label.is_nan():
+        return ""
+    if label.is_finite() and abs(label.adjusted()) > MOST_DIGITS:
+        return str(label)
+    return str(int(label)) if label == int(label) else format(label.normalize(), "f")
 
 
 def _bare(text: str) -> str:
@@ -104,6 +107,15 @@ def _bare(text: str) -> str:
         if shorter == text:
             return text
         text = shorter
+
+
+def is_missing(text: str) -> bool:
+    """Whether a text says that there is nothing.
+
+    >>> [is_missing(text) for text in ("", "NA", "NaN", "None", "Nancy")]
+    [True, True, True, True, False]
+    """
+    return len(text) <= 4 and text.lower() in MISSING
 
 
 def texts(labels: Iterable[object]) -> np.ndarray:
@@ -122,9 +134,33 @@ def texts(labels: Iterable[object]) -> np.ndarray:
         if key not in known:
             known[key] = label_text(label)
         found.append(known[key])
+    return _column(found)
+
+
+def owners(labels: np.ndarray) -> np.ndarray:
+    """Texts that say whose a record is; empty where they say that nobody is known.
+
+    >>> owners(texts(["ann", "NA", None])).tolist()
+    ['ann', '', '']
+    """
+    missing = {label for label in set(labels.tolist()) if is_missing(label)}
+    return _column(["" if label in missing else label for label in labels.tolist()]) if missing - {""} else labels
+
+
+def _column(found: list[str]) -> np.ndarray:
     column = np.empty(len(found), dtype=object)
     column[:] = found
     return column
+
+
+def warn_of_reading(what: str) -> None:
+    """Say that a list of groups or classes is taken from the data, where it is not private."""
+    warnings.warn(
+        f"Which {what} there are is read from the data, without privacy: a record with a label of its own would show. "
+        f"Pass {what}=[...], the public list.",
+        NotPrivateWarning,
+        stacklevel=2,
+    )
 
 
 def as_groups(groups: Sequence[object] | None) -> tuple[str, ...] | None:

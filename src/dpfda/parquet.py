@@ -38,7 +38,7 @@ def _opened(place: Place, columns: Sequence[str] = ()) -> Iterator[tuple[pyarrow
             if columns:
                 cells = _cells(found, file, columns)
                 _check_claims(place, file.seek(0, io.SEEK_END), found, cells)
-                if words := [name for name in columns if _is_text(found.schema_arrow.field(name).type)]:
+                if words := [name for name in columns if is_text(found.schema_arrow.field(name).type)]:
                     known = found.metadata
                     found = pyarrow.parquet.ParquetFile(source, metadata=known, read_dictionary=words, **options)
             yield found, cells
@@ -58,7 +58,7 @@ def _check_claims(place: Place, size: int, file: pyarrow.parquet.ParquetFile, ce
         )
 
 
-def _is_text(kind: pa.DataType) -> bool:
+def is_text(kind: pa.DataType) -> bool:
     types = pa.types
     return types.is_string(kind) or types.is_binary(kind) or types.is_large_string(kind) or types.is_large_binary(kind)
 

@@ -63,9 +63,9 @@ class Place:
         except (OSError, ValueError) as error:
             raise FileError(f"{self.name!r} cannot be read: {_reason(error)}.") from None
 
-    def text(self) -> IO[str]:
-        """The file as text; what is not UTF-8 shows as a replacement character."""
-        return io.TextIOWrapper(self.open(), encoding="utf-8", errors="replace", newline="")
+    def text(self, end: str = "\n") -> IO[str]:
+        """The file as text, with these line ends; what is not UTF-8 shows as a replacement character."""
+        return io.TextIOWrapper(self.open(), encoding="utf-8", errors="replace", newline=end)
 
     def fingerprint(self) -> str:
         """By which a file is recognised: SHA-256 of all of it. Confidential, as the file is."""
@@ -91,6 +91,22 @@ class Place:
             return os.path.realpath(self.path)
         system, inner = _system(self.path)
         return os.path.realpath(inner) if _is_local(system) else system.unstrip_protocol(inner)
+
+    @property
+    def file(self) -> tuple[str, str]:
+        """Which file it is, whatever it is called and holds: its address, and its number on this machine's disks.
+
+        (Numbers of removed files are given to new ones, which are younger.)
+        """
+        try:
+            address = self.address
+        except ValueError:  # a name that no file system has
+            return self.path, ""
+        try:
+            found = os.stat(address)
+        except (OSError, ValueError):
+            return address, ""
+        return address, f"{found.st_dev}:{found.st_ino}:{found.st_ctime_ns}"
 
 
 def _reason(error: Exception) -> str:

@@ -8,7 +8,7 @@ entered only by :meth:`Plan.summarize` and :meth:`Plan.release`.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from functools import cached_property
@@ -114,6 +114,10 @@ class Plan(Sealed, ABC):
     def delta(self) -> Fraction:
         """Zero for pure differential privacy."""
         return self.stage.delta
+
+    def combined(self, costs: Iterable[Fraction]) -> Fraction:
+        """What the costs of all parts come to: there is one."""
+        return sum(costs, Fraction(0))
 
     @property
     def uses_kernel(self) -> bool:
@@ -253,17 +257,30 @@ class Plan(Sealed, ABC):
 
     # -- carrying it out ------------------------------------------------------------------
 
-    def summarize(self, records: Any, *, checkpoint: Any = None, site: str = "", **reading: Any) -> Summary:
+    def summarize(self, records: Any, *, checkpoint: Any = None, **reading: Any) -> Summary:
         """Clip, encode and add up: exact integers, confidential, mergeable.
 
         `records` is anything that :func:`dpfda.mean` takes; so are the options of reading (`columns`, `header`,
-        `layout`, `units`, `engine`, `progress`). With `checkpoint`, the path of a summary file, every file that is
-        done is saved there, and files that it has already are not read again.
+        `layout`, `units`, `engine`, `progress`). Of a part of the data, `between` declares the labels that its units
+        lie between, or `site` names a place whose units are nobody's elsewhere: what :meth:`Summary.merge` needs where
+        it may not look at the labels. With `checkpoint`, the path of a summary file, every file that is done is saved
+        there, and files that it has already are not read again.
         """
         if checkpoint is not None:
             self.check_passes("a checkpoint")
-            reading["checkpoint"] = engines.Checkpoint(checkpoint, self.family, site)
-        return engines.summarize(self.stage.problem, records, **reading)
+            return engines.summarize(
+                self.stage.problem, records, checkpoint=engines.Checkpoint(checkpoint, self.family), **reading
+            )
+        return self._read(self.stage.problem, records, **reading)
+
+    def _read(self, problem: Problem, records: Any, **reading: Any) -> Summary:
+        """All records, through the problem of some stage; where n is public and given, no more than n."""
+        return engines.summarize(problem, records, most=self.most, **reading)
+
+    @property
+    def most(self) -> int | None:
+        """How many records are used at most: n where it is public and no record may stop a run."""
+        return self.n if self.problem.invalid == "center" and not self.problem.adds else None
 
     @cached_property
     def family(self) -> str:
@@ -293,8 +310,8 @@ class Plan(Sealed, ABC):
         exits.check_budget(book, self)
         if summary is None:
             summary = self.summarize(records, **reading)
-        later = {name: value for name, value in reading.items() if name not in ("checkpoint", "site")}
-        again = lambda problem: engines.summarize(problem, records, **later)  # noqa: E731
+        later = {name: value for name, value in reading.items() if name != "checkpoint"}
+        again = lambda problem: self._read(problem, records, **later)  # noqa: E731
         return exits.execute(self, summary, book, query or self.query, again)
 
     def to_opendp(self, domain: Any = None, *, columns: Any = None) -> interop.Measurement:

@@ -16,12 +16,13 @@ import numpy as np
 
 from .basis import Eigenbasis
 from .codec import exact_fraction
-from .errors import ParameterError, PlanMismatch, shown
+from .errors import ParameterError, shown
 from .grid import Grid, ProductGrid
+from .totals import Summary
 
 NEIGHBORS = ("replace", "add-remove")
 INVALID = ("raise", "center")
-#: Encoded values are at most 2^24 in size, so totals of this many records are far from 63 bits.
+#: The largest number of records that a plan may be for. (Data may hold any number of them, where that is private.)
 MOST_RECORDS = 2**37 - 1
 
 
@@ -108,44 +109,6 @@ class Part:
 def _soft(x: Fraction, threshold: Fraction) -> Fraction:
     """Soft thresholding: towards zero by `threshold`, never past it."""
     return max(x - threshold, Fraction(0)) if x >= 0 else min(x + threshold, Fraction(0))
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class Summary:
-    """Exact integer totals of encoded records. Confidential: its repr shows no value and no count."""
-
-    key: str
-    count: int
-    totals: np.ndarray
-
-    def merge(self, other: Summary) -> Summary:
-        """The summary of both sets of records: associative and commutative, bit for bit."""
-        if self.key != other.key:
-            raise PlanMismatch(
-                "These summaries were made with different plans (grid, bound or per-curve options); "
-                "summarise both parts with the same plan."
-            )
-        if self.count + other.count > MOST_RECORDS:
-            raise PlanMismatch(f"A summary holds at most {MOST_RECORDS} records. Release several groups instead.")
-        return type(self)(self.key, self.count + other.count, self._joined(other))
-
-    def _joined(self, other: Summary) -> np.ndarray:
-        return self.totals + other.totals
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Summary):
-            return NotImplemented
-        return (
-            self.key == other.key
-            and self.count == other.count
-            and self.totals.dtype == other.totals.dtype
-            and np.array_equal(self.totals, other.totals)
-        )
-
-    __hash__ = None  # type: ignore[assignment]
-
-    def __repr__(self) -> str:
-        return f"Summary(confidential, {self.totals.size} totals, plan {self.key[:12]})"
 
 
 class Problem(Protocol):

@@ -8,7 +8,7 @@ record becomes depends on that record alone: an unusable one becomes missing val
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -16,55 +16,30 @@ import pyarrow as pa
 
 from . import delimited, frames, functional, parquet
 from .arrays import rows_of
-from .blocks import Block, Raw
+from .blocks import Block, Raw, wrong_width
 from .errors import DpfdaError, FileError, ParameterError, RecordError, shown
 from .intake import Pieces
-from .labels import Coder, texts
-from .layouts import Long, as_layout
+from .items import Batches, sorted_out
+from .labels import owners, texts
+from .layouts import Long
 from .places import PARQUET, TEXT, Place, expanded, is_path
+from .sources import Described
 from .streams import check_kinds, check_whole, quietly
-from .tables import Columns, Roles, Room, Watch, arrow_block, pick, stamps
+from .tables import Columns, Room, Watch, arrow_block, pick, stamps
 
 __all__ = ["Columns", "Progress", "Source", "pick"]
 Progress = Callable[[int, int | None], None]
 BATCH_BYTES = 1 << 24
 
 
-@dataclass(frozen=True, repr=False)
-class Source:
-    """Where records come from and how to read them: all public.
-
-    `columns` picks value columns of tables and files; `header` says whether a text file begins
-    with names (None looks at the first line, which `lenient` reading must not do); `width` is the
-    number of values a usable record has, `points` the grid they must live on. `by` is a column of
-    public labels, or one label per record; `coder` numbers them. `unit` (and `order`) name the columns that
-    say whose a record is, or `units` says it for each record. `file` is the name of one of several files, for messages.
-    """
-
-    data: Any
-    columns: Columns = None
-    header: bool | None = None
-    lenient: bool = False
-    width: int | None = None
-    points: np.ndarray | None = None
-    by: Any = None
-    coder: Coder | None = None
-    layout: Any = None
-    unit: str | None = None
-    order: str | None = None
-    units: Any = None
-    file: str = ""
-    watch: Watch = field(default_factory=Watch, compare=False)
+class Source(Described):
+    """A described source, read as blocks of records."""
 
     # -- records ------------------------------------------------------------------------------
 
     def blocks(self, on_file: Callable[[int, int], None] | None = None) -> Iterator[Raw]:
         """Blocks of records with their labels; `on_file(done, all)` is called after each file."""
         yield from self._from_labels() if self.labels_beside else self._blocks(on_file)
-
-    @property
-    def labels_beside(self) -> bool:  # beside the data, one per record
-        return self.units is not None or not (self.by is None or isinstance(self.by, str))
 
     def _from_labels(self) -> Iterator[Raw]:
         """Data and labels side by side."""
@@ -87,7 +62,7 @@ class Source:
                 assert self.coder is not None
                 more["groups"] = self.coder.column(labels["groups"][place])
             if "units" in labels:
-                more["units"] = labels["units"][place]
+                more["units"] = owners(labels["units"][place])
             yield replace(raw, **more)
         if any(done != len(column) for column in labels.values()):
             raise RecordError("There must be one label per record", cure="There are more.")
@@ -128,104 +103,16 @@ class Source:
             assert isinstance(raw, Block) and raw.groups is not None  # noqa: PT018
             yield raw.values, raw.groups
 
-    # -- what is known without reading ------------------------------------------------------------
-
-    @property
-    def _roles(self) -> Roles:
-        by = self.by if isinstance(self.by, str) else None
-        return Roles(
-            as_layout(self.layout), self.columns, by, self.unit, self.order, self.coder, self.lenient, self.width,
-            self.watch,
-        )  # fmt: skip
-
-    @property
-    def key_name(self) -> str:  # the column whose equal labels belong together, the outermost of them
-        layout = as_layout(self.layout)
-        name = self.unit or (layout.id if isinstance(layout, Long) else None)
-        assert name is not None
-        return name
-
-    @property
-    def in_memory(self) -> bool:  # so that records can be put in order
-        return not (is_path(self.data) or self.spends_itself)
-
-    def parts(self) -> list[Source]:
-        """The same data in pieces that can be read apart: file by file."""
-        if not is_path(self.data) or self.labels_beside:
-            return [self]
-        places = expanded(self.data)
-        if len(places) == 1:
-            return [replace(self, data=places[0].path)]
-        values = [self.value_names(place) for place in places]
-        for place, names in zip(places, values, strict=True):
-            if (names is None) != (values[0] is None) or (names and set(names) != set(values[0] or ())):
-                raise FileError(
-                    f"{place.name!r} has other columns than {places[0].name!r}. Files of one release need the same."
-                )
-        chosen = values[0] if as_layout(self.layout) is None else self.columns
-        return [replace(self, data=place.path, columns=chosen, file=place.name) for place in places]
-
-    def value_names(self, place: Place) -> list[str] | None:  # none in a text file without names
-        names = self._names_in(place)
-        return None if names is None else self._roles.values(names)
-
-    def _names_in(self, place: Place) -> list[str] | None:
-        if place.suffix in PARQUET:
-            return parquet.names(place)
-        place.open().close()  # what is not there is said first
-        if place.suffix not in TEXT:
-            raise FileError(f"Files must end in .csv, .tsv, .txt, .parquet or .pq, and {place.name!r} does not.")
-        return delimited.layout(place, self.header, self.lenient, self.width).names
-
-    def column_names(self) -> list[str]:
-        """Names of the columns of a file, the first of several."""
-        names = replace(self, width=None)._names_in(expanded(self.data)[0])
-        if names is None:
-            raise ParameterError("columns need a header line", "a file without names", "Add one.")
-        return names
-
-    @property
-    def by_records(self) -> bool:
-        """Whether only the records themselves say how many values they have (no shape, no schema)."""
-        if as_layout(self.layout) is not None or isinstance(self.data, list | tuple):
-            return True
-        if hasattr(self.data, "iloc"):
-            return len(self._roles.values([str(name) for name in self.data.columns])) == 1
-        if not is_path(self.data):
-            return self._lists_only(getattr(self.data, "schema", None))
-        place = expanded(self.data)[0]
-        return place.suffix not in PARQUET or self._lists_only(parquet.schema(place))
-
-    def _lists_only(self, schema: Any) -> bool:
-        """Whether a schema does not say how long a curve is: one column of values, lists of any length."""
-        if not isinstance(schema, pa.Schema):
-            return False
-        values = self._roles.values(schema.names)
-        return len(values) == 1 and not pa.types.is_fixed_size_list(schema.field(values[0]).type)
-
-    @property
-    def irregular(self) -> bool:
-        """Whether curves come at their own times."""
-        layout = as_layout(self.layout)
-        own = layout is not None and (isinstance(layout, Long) or layout.times is not None)
-        return own or functional.is_irregular(self.data)
-
-    @property
-    def spends_itself(self) -> bool:
-        """Whether reading once uses the data up."""
-        if functional.cluster_of(self.data) is not None:
-            return False
-        stream = hasattr(self.data, "__arrow_c_stream__") and not hasattr(self.data, "__len__")
-        return stream or hasattr(self.data, "__next__")
-
-    def values_per_curve(self) -> int:
-        """Number of values per curve: from the shape or the schema, else from the first records."""
+    def values_per_curve(self, public: bool = False) -> int:
+        """Number of values per curve: from the shape or the schema, else (unless `public`) from the first records."""
         names = getattr(self.data, "columns", None)
         roles = self._roles
         if names is not None and not callable(names) and not isinstance(self.data, pa.Table) and self.layout is None:
             return len(roles.values([str(name) for name in names]))
         if isinstance(self.data, np.ndarray) and self.data.ndim == 2:
             return self.data.shape[1]
+        if public and is_path(self.data) and self.layout is None:
+            return len(self.value_names(expanded(self.data)[0]) or ())
         first = next(iter(self.blocks()), None)
         if first is None:
             raise RecordError("The data holds no records", cure="Check the path and the columns.")
@@ -234,19 +121,6 @@ class Source:
                 "curves at their own times need a grid", "none", "Pass grid=dp.Grid.uniform(0, 24, 48)."
             )
         return int(first.values.shape[1])
-
-    def size_hint(self) -> int | None:
-        """Number of rows if the source knows it without being read, for progress bars."""
-        data = self.data
-        if functional.cluster_of(data) is not None:
-            return None  # counting would be a pass of its own
-        if is_path(data):
-            try:
-                places = expanded(data)
-            except FileError:
-                return None
-            return parquet.count(places) if all(place.suffix in PARQUET for place in places) else None
-        return None if getattr(data, "ndim", 1) == 0 or not hasattr(data, "__len__") else len(data)
 
     # -- in memory ------------------------------------------------------------------------
 
@@ -273,12 +147,6 @@ class Source:
         aside = [*roles.asides, *self._watched(names)]
         yield from frames.blocks(frame, roles, values, aside, _rows_per_batch(len(values)))
 
-    def _watched(self, names: Sequence[str]) -> list[str]:
-        """A column beside the values that would tell of repeats; where all columns are values there is none."""
-        if self.units is not None or (self.columns is None and not self._roles.asides and self.layout is None):
-            return []
-        return self._roles.watched(names)
-
     def _arrow(self, data: Any) -> Iterator[Raw]:
         """Anything that speaks Arrow; a polars frame gives only its chosen columns away."""
         batches: Any = None
@@ -302,10 +170,6 @@ class Source:
         if self._chooses and len(set(names)) < len(names):
             raise FileError("Column names repeat; every column needs its own.")
 
-    @property
-    def _chooses(self) -> bool:
-        return self.columns is not None or bool(self._roles.asides) or self._roles.layout is not None
-
     def _record_batches(self, names: list[str], batches: Iterable[pa.RecordBatch]) -> Iterator[Raw]:
         roles, room, first = self._roles, Room(), 0
         self._check_names(names)
@@ -322,33 +186,29 @@ class Source:
                 yield arrow_block(part, values, roles, first, self.file, room)
                 first += part.num_rows
 
-    def chosen(self, names: Sequence[str]) -> list[str]:  # value columns, then those of labels
-        roles = self._roles
-        return list(dict.fromkeys([*roles.values(names), *roles.asides, *self._watched(names)]))
-
     def _batches_of(self, items: Iterator[Any]) -> Iterator[Raw]:
-        """An iterator of batches (arrays, tables) or of single records: the first item says which."""
-        first, single, batched, own = 0, [], None, self
-        for item in items:
-            table = isinstance(item, np.ndarray) and item.ndim == 2
-            table = table or hasattr(item, "__arrow_c_stream__") or hasattr(item, "iloc")
-            batched = table if batched is None else batched
-            if batched and not table:
-                raise RecordError("An iterator gives batches or records, not both", cure="Pass batches of one kind.")
-            if not batched:
-                single.append(item)
-                if len(single) == 1024:
-                    yield from self._array(single, first)
-                    first, single = first + len(single), []
-                continue
-            start = first
-            if own is self and self.layout is None and (names := functional.names_of(item)) is not None:
-                own = replace(self, columns=self._roles.values(names))  # later batches are matched by name
-            for raw in replace(own, data=item).blocks():
-                yield replace(raw, rows=raw.rows + start)
-                first = start + int(raw.rows[-1]) + 1
-        if single:
-            yield from self._array(single, first)
+        """An iterator of batches (arrays, tables) or of single records: the first item says which.
+
+        Where no record may decide how others are read they are records, unless the source says that they are batches,
+        or columns are named, which only tables have.
+        """
+        first, own = 0, self
+        batched = (isinstance(items, Batches) or self._chooses) if self.lenient else None
+        for kind, item in sorted_out(items, batched, self.lenient):
+            if kind == "records":
+                yield from self._array(item, first)
+                first += len(item)
+            elif kind == "lost":
+                if not self._roles.asides:  # else nobody can say whose it is
+                    yield Block(np.full((1, self.width or 1), np.nan), np.array([first]))
+                first += 1
+            else:
+                start = first
+                if own is self and self.layout is None and (names := functional.names_of(item)) is not None:
+                    own = replace(self, columns=self._roles.values(names))  # later batches are matched by name
+                for raw in replace(own, data=item).blocks():
+                    yield replace(raw, rows=raw.rows + start)
+                    first = start + int(raw.rows[-1]) + 1
 
     # -- files ----------------------------------------------------------------------------
 
@@ -373,13 +233,15 @@ class Source:
                 "columns need a header line", shown(self.columns or self.by or self.unit), "Add one, or leave them out."
             )
         numbers = roles.values(layout.names) if layout.names else None
+        if self.lenient and numbers and roles.layout is None and self.width not in (None, len(numbers)):
+            raise wrong_width(len(numbers), self.width)
         words = [*roles.asides, *(self._watched(layout.names) if layout.names else [])]
         stamped = isinstance(roles.layout, Long) and roles.layout.day is not None
         if stamped:
             assert isinstance(roles.layout, Long)
             words, numbers = [*words, roles.layout.time], [roles.layout.value]
         first = 0
-        for values, columns in delimited.rows(place, layout, numbers, words, self.lenient, BATCH_BYTES):
+        for values, columns in delimited.rows(place, layout, numbers, words, self.lenient, BATCH_BYTES, roles.owners):
             if stamped:
                 assert isinstance(roles.layout, Long)
                 times = stamps(pa.array(columns.pop(), pa.string()), str(roles.layout.day), self.lenient)

@@ -7,19 +7,22 @@ and the number of machines cannot change a bit of the result.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+import os
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
 from . import readers
-from .blocks import Block, Order, Raw, Span, in_order, located, records, together
+from .blocks import Block, Order, Raw, in_order, located, places_of, records, shares, together, usable, wrong_width
 from .components import as_rows
 from .errors import RecordError
 from .intake import Unit
 from .labels import Coder
 from .layouts import Long, as_layout
+from .origins import Origin, Stretch
+from .places import expanded, is_path
 from .protocol import Problem, Summary
 from .readers import Source
 from .tables import Watch
@@ -27,6 +30,8 @@ from .tables import Watch
 log = logging.getLogger("dpfda")
 #: Stands for the group of all records, where there are no groups.
 ALL = ""
+#: Files of which somebody's rows may lie anywhere are read once for each so many bytes, some people at a time.
+BYTES_AT_ONCE = 1 << 28
 
 
 def empty(problem: Problem) -> Summary:
@@ -41,17 +46,48 @@ def reads_once(records: Any) -> str:
     return "a source that can be read once" if Source(records).spends_itself else ""
 
 
+@dataclass(frozen=True, repr=False)
+class Partial:
+    """What part of a reading came to: a summary for each group, and the stretch in which its labels were found."""
+
+    summaries: Mapping[str, Summary] = field(default_factory=dict)
+    found: Stretch | None = None
+    cut: frozenset[str] = frozenset()  # groups of which only some records were kept
+
+    def plus(self, other: Partial) -> Partial:
+        """Two parts of one reading, which share nobody: in any order, to the same bits."""
+        whole = dict(self.summaries)
+        for name, summary in other.summaries.items():
+            whole[name] = whole[name].plus(summary) if name in whole else summary
+        one, two = self.found, other.found
+        return Partial(whole, one.joined(two) if one is not None and two is not None else one or two)
+
+
+def added_up(parts: Iterable[Partial]) -> Partial:
+    """Parts of one reading as one."""
+    whole = Partial()
+    for part in parts:
+        whole = whole.plus(part)
+    return whole
+
+
 @dataclass(frozen=True)
 class Task:
     """What is added up: a problem, or one per group by its name. Travels to other processes.
 
-    `groups` is the public list of groups; None with `grouped` set opens a group for every label.
+    `groups` is the public list of groups; None with `grouped` set opens a group for every label. `most` is how many
+    records of each group are kept where that number is public and given: the first ones in a fixed random order of all
+    that a record can hold (derivations: a public number of records). `between` and `site` are what was declared about
+    whose records these are.
     """
 
     problem: Problem
     problems: Mapping[str, Problem] | None = None
     grouped: bool = False
     groups: tuple[str, ...] | None = None
+    most: Mapping[str, int] | None = None
+    between: Stretch | None = None
+    site: str = ""
 
     def source(self, records: Any, by: Any = None, **reading: Any) -> Source:
         """The records as this task reads them."""
@@ -72,6 +108,16 @@ class Task:
         """Whether some records belong together."""
         return self.problem.intake is not None and self.problem.intake.unit is not None
 
+    @property
+    def lenient(self) -> bool:
+        """Whether nothing that a record holds may stop a run."""
+        return self.problem.invalid == "center"
+
+    @property
+    def by_public_facts(self) -> bool:
+        """Whether nothing may be refused because of where labels lie: what a record holds, or how many there are."""
+        return self.lenient or self.problem.adds
+
     @staticmethod
     def long(source: Source) -> bool:
         """Whether rows are observations, not curves."""
@@ -90,47 +136,59 @@ class Task:
         """What watches over the labels of curves and of units; `anywhere` where equal ones are side by side already."""
         layout, intake = as_layout(source.layout), self.problem.intake
         unit = intake.unit.name if intake is not None and intake.unit is not None else "unit"
-        return Order(layout.id if isinstance(layout, Long) else "curve", anywhere), Order(unit, anywhere)
+        noted = not self.by_public_facts
+        ids = Order(layout.id if isinstance(layout, Long) else "curve", anywhere, noted and not self.keyed)
+        return ids, Order(unit, anywhere, noted)
 
-    def records(self, source: Source, raws: Iterable[Raw]) -> Iterator[Block]:
-        """Blocks of one row per record; where all rows are at hand, they may come in any order."""
-        if not (self.keyed_in(source) and source.in_memory):
-            return records(raws, self.problem.intake, *self.orders(source, False))
-        return self.gathered(source, raws)
+    def read(
+        self, source: Source, raws: Iterable[Raw], *, gather: bool = False, cuts: Mapping[str, Cut] | None = None
+    ) -> Partial:
+        """The summaries of these rows. Rows that belong together are side by side already, unless told to `gather`.
 
-    def gathered(self, source: Source, raws: Iterable[Raw]) -> Iterator[Block]:
-        """The same from rows in any order, which are all put in order at once."""
-        found = [raw for raw in raws if len(raw)]
-        sorted_rows = [in_order(together(found))] if found else []
-        return records(sorted_rows, self.problem.intake, *self.orders(source, True))
+        `cuts` say which records of some groups are kept.
+        """
+        ids, units = self.orders(source, gather)
+        summaries = self._added(source, self.records(source, raws, gather, (ids, units)), cuts or {})
+        return Partial(summaries, units.found if self.keyed else ids.found)
 
-    def added(self, source: Source, blocks: Iterable[Block]) -> dict[str, Summary]:
-        """The summaries of these records, by group."""
+    def records(
+        self, source: Source, raws: Iterable[Raw], gather: bool | None = None, orders: tuple[Order, Order] | None = None
+    ) -> Iterator[Block]:
+        """Blocks of one row per record, ready to be encoded."""
+        gather = self.gathers(source) if gather is None else gather
+        raws = usable(raws, self.between, self.lenient)
+        if gather:
+            found = [raw for raw in raws if len(raw)]
+            raws = [in_order(together(found))] if found else []
+        return records(raws, self.problem.intake, *(orders or self.orders(source, gather)))
+
+    def gathers(self, source: Source) -> bool:
+        """Whether rows that belong together may lie anywhere: in memory, or where no order may be asked for."""
+        return self.keyed_in(source) and (source.in_memory or self.by_public_facts)
+
+    def _added(self, source: Source, blocks: Iterable[Block], cuts: Mapping[str, Cut]) -> dict[str, Summary]:
         found: dict[str, Summary] = {}
         for block in blocks:
             if block.values.shape[1] != self.problem.width:
-                raise RecordError(
-                    f"A record has {block.values.shape[1]} values and the plan expects {self.problem.width}",
-                    cure="Choose the value columns with columns=..., or build the plan on the data's grid or domain.",
-                )
-            for name, part, problem in self._by_group(source, block):
+                raise wrong_width(block.values.shape[1], self.problem.width)
+            for name, whole, problem in self.by_group(source, block):
+                part = cuts[name].kept(whole) if name in cuts else whole
                 try:
                     totals = problem.total(part.values)
                 except RecordError as error:
                     raise located(error, part) from None
                 summary = problem.kind(problem.key, len(part), totals)
-                found[name] = found[name].merge(summary) if name in found else summary
+                found[name] = found[name].plus(summary) if name in found else summary
         return found
 
-    def _by_group(self, source: Source, block: Block) -> Iterator[tuple[str, Block, Problem]]:
+    def by_group(self, source: Source, block: Block) -> Iterator[tuple[str, Block, Problem]]:
         if not self.grouped:
             yield ALL, block, self.problem
             return
         assert block.groups is not None
         assert source.coder is not None
         lost = np.flatnonzero(np.isnan(block.groups))
-        if lost.size and (self.problem.invalid == "raise" or not self.problem.adds):
-            # Where n is public so are labels, and a record without one would change a published n.
+        if lost.size and not self.lenient:
             error = RecordError("A label is missing or names no group", lost.tolist(), "Check by= and groups=.")
             raise located(error, block)
         for code in np.unique(block.groups[~np.isnan(block.groups)]).astype(int).tolist():
@@ -139,23 +197,10 @@ class Task:
             if problem is not None:
                 yield name, block.take(np.flatnonzero(block.groups == code)), problem
 
-    def one(self, part: Source) -> tuple[dict[str, Summary], Span | None]:
-        """One file by itself, and the labels between which it lies, where rows belong together."""
-        ids, units = self.orders(part, False)
-        found = self.added(part, records(part.blocks(), self.problem.intake, ids, units))
-        return found, units.span if self.keyed else ids.span
-
-    def merged(self, parts: Iterable[Mapping[str, Summary]]) -> dict[str, Summary]:
-        """Partial summaries as one: in any order, to the same bits."""
-        whole: dict[str, Summary] = {}
-        for part in parts:
-            for name, summary in part.items():
-                whole[name] = whole[name].merge(summary) if name in whole else summary
-        return whole
-
-    def finished(self, found: Mapping[str, Summary]) -> dict[str, Summary]:
+    def finished(self, read: Partial, source: Source) -> dict[str, Summary]:
         """A summary for every group that there is, in the order of their list (or of their names)."""
-        if not any(summary.count for summary in found.values()) and not self.problem.adds:
+        found = read.summaries
+        if not any(summary.count for summary in found.values()) and not self.problem.adds and self.most is None:
             raise RecordError(f"The data holds no {self.problem.record}s", cure="Check the path and the columns.")
         names = [ALL] if not self.grouped else self.groups if self.groups is not None else sorted(found)
         if self.problems is None:
@@ -163,15 +208,85 @@ class Task:
         else:  # a later pass may be about some groups only
             problems = {name: self.problems[name] for name in names if name in self.problems}
         log.info("summarised a source of %ss", self.problem.record)
-        return {name: found[name] if name in found else empty(problem) for name, problem in problems.items()}
+        files = tuple(place.file for place in expanded(source.data)) if is_path(source.data) else ()
+        whole = Origin(files=files, site=self.site, keyed=self.keyed_in(source), between=self.between, found=read.found)
+        kept = {name: (self.most or {})[name] for name in read.cut}
+        return {
+            name: replace(found.get(name) or empty(problem), origins=(replace(whole, group=name, kept=kept.get(name)),))
+            for name, problem in problems.items()
+        }
 
 
 def here(task: Task, source: Source, progress: readers.Progress | None = None) -> dict[str, Summary]:
-    """All records of a source, in this process."""
-    raws = source.blocks(getattr(progress, "file", None))
-    if progress is not None and not (task.problem.adds or task.keyed_in(source)):  # the number of rows is private there
-        raws = _told(raws, progress, source.size_hint())
-    return task.finished(task.added(source, task.records(source, raws)))
+    """All records of a source, in this process; no more than are wanted, where that is public."""
+    told = None if task.problem.adds or task.keyed_in(source) else progress  # how many rows there are is private there
+    file = getattr(progress, "file", None)
+    whole = added_up(task.read(source, raws, gather=gather) for raws, gather in _readings(task, source, told, file))
+    surplus = {
+        n: most for n, most in (task.most or {}).items() if n in whole.summaries and whole.summaries[n].count > most
+    }
+    if surplus:
+        if source.spends_itself:
+            raise RecordError("There are more records than n, and they can be read once", cure="Pass them whole.")
+        places: dict[str, list[np.ndarray]] = {name: [] for name in surplus}
+        for raws, gather in _readings(task, source):
+            for block in task.records(source, raws, gather):
+                for name, part, _ in task.by_group(source, block):
+                    if name in places:
+                        places[name].append(places_of(part.values))
+        cuts = {name: Cut.at(np.concatenate(places[name]), most) for name, most in surplus.items()}
+        parts = (task.read(source, raws, gather=gather, cuts=cuts) for raws, gather in _readings(task, source))
+        whole = replace(added_up(parts), cut=frozenset(cuts))
+    return task.finished(whole, source)
+
+
+@dataclass
+class Cut:
+    """Up to which place records are kept: all below `place`, and as many equal ones as are left."""
+
+    place: int
+    left: int
+
+    @classmethod
+    def at(cls, places: np.ndarray, most: int) -> Cut:
+        """The cut that keeps `most` of the records at these places."""
+        place = int(np.partition(places, most - 1)[most - 1])
+        return cls(place, most - int((places < place).sum()))
+
+    def kept(self, block: Block) -> Block:
+        """The records of a block that are kept."""
+        places = places_of(block.values)
+        equal = np.flatnonzero(places == self.place)[: self.left]
+        self.left -= equal.size
+        return block.take(np.union1d(np.flatnonzero(places < self.place), equal))
+
+
+def _readings(
+    task: Task, source: Source, progress: readers.Progress | None = None, file: Any = None
+) -> Iterator[tuple[Iterable[Raw], bool]]:
+    """The rows of a source, and whether they are gathered: all at once, or of some people at a time.
+
+    Where somebody's rows may lie anywhere in files, those of some people at a time must fit into memory.
+    """
+    gather, times = task.gathers(source), 1
+    if gather and is_path(source.data):
+        local = [place.path for place in expanded(source.data) if not place.remote]
+        times += sum(os.path.getsize(path) for path in local if os.path.exists(path)) // BYTES_AT_ONCE
+    for number in range(times):
+        raws = source.blocks(file)
+        raws = raws if times == 1 else _share(raws, number, times)
+        yield (raws if progress is None else _told(raws, progress, source.size_hint())), gather
+
+
+def _share(raws: Iterable[Raw], number: int, times: int) -> Iterator[Raw]:
+    """The rows of one of several parts of all people."""
+    for raw in raws:
+        yield raw.take(np.flatnonzero(shares(raw.keys[0], times) == number))
+
+
+def one_file(task: Task, part: Source) -> Partial:
+    """One file by itself."""
+    return task.read(part, part.blocks(), gather=task.gathers(part))
 
 
 def _told(raws: Iterable[Raw], progress: readers.Progress, hint: int | None) -> Iterator[Raw]:
@@ -183,10 +298,8 @@ def _told(raws: Iterable[Raw], progress: readers.Progress, hint: int | None) -> 
         progress(done, hint)
 
 
-def summarize(
-    problem: Problem, records: Any, *, progress: Callable[[int, int | None], None] | None = None, **reading: Any
-) -> Summary:
-    """Exact totals of all records of a source. Confidential.
+def summarize(problem: Problem, records: Any, *, progress: readers.Progress | None = None, **reading: Any) -> Summary:
+    """Exact totals of all records of a source, in this process. Confidential.
 
     `progress(done, total)` is called after each batch; `total` is None where the source cannot say.
     """
@@ -195,11 +308,7 @@ def summarize(
 
 
 def summarize_groups(problem: Problem, records: Any, by: Any, coder: Coder, **reading: Any) -> dict[str, Summary]:
-    """Exact totals of each group's records, by the name of the group. Confidential.
-
-    A record whose label is on no list is an error; under add-remove with ``invalid="center"`` it belongs
-    to no group.
-    """
+    """Exact totals of each group's records, by the name of the group, in this process. Confidential."""
     task = Task(problem, grouped=True, groups=coder.groups)
     progress = reading.pop("progress", None)
     return here(task, task.source(records, by, **reading), progress)

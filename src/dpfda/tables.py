@@ -23,8 +23,9 @@ from .blocks import Block, Raw, Rows
 from .delimited import CURE
 from .errors import ParameterError, RecordError, UnitWarning, shown
 from .intake import Pieces
-from .labels import Coder, texts
+from .labels import Coder, owners, texts
 from .layouts import DAY, Layout, Lists, Long, days_and_hours, wall_clock, wall_of
+from .parquet import is_text
 
 Columns = str | Sequence[str] | None
 #: Names of columns that say whose a record is: repeats in one of them, unless it is the unit, are worth a warning.
@@ -32,6 +33,8 @@ OWNERS = (
     "id", "household", "home", "person", "patient", "subject", "customer", "user", "meter", "member", "participant",
     "pid",
 )  # fmt: skip
+#: What labels of text files are compared as.
+TEXT_LABELS = "texts"
 #: Labels that are remembered, at most, to find repeats.
 WATCHED = 100_000
 
@@ -90,6 +93,12 @@ class Roles:
         wanted = [self.by, self.unit, self.order, self.layout.id if isinstance(self.layout, Long) else None]
         return list(dict.fromkeys(name for name in wanted if name is not None))
 
+    @property
+    def owners(self) -> list[str]:
+        """Columns that say whose a row is: a person, or one curve."""
+        wanted = (self.unit, self.layout.id if isinstance(self.layout, Long) else None)
+        return [name for name in wanted if name is not None]
+
     def values(self, names: Sequence[str]) -> list[str]:
         """Columns that are numbers: those asked for, or all that have no other role."""
         for name in self.asides:
@@ -124,9 +133,10 @@ class Roles:
         if self.watch is not None and self.unit is None:
             for name in aside:
                 if name not in self.asides:
-                    self.watch.look(name, aside[name])
-        of = {"units": self.unit, "order": self.order}
-        found: dict[str, Any] = {role: aside[name] for role, name in of.items() if name is not None}
+                    self.watch.look(name, owners(aside[name]))
+        found: dict[str, Any] = {} if self.unit is None else {"units": owners(aside[self.unit])}
+        if self.order is not None:
+            found["order"] = aside[self.order]
         if self.by is not None:
             assert self.coder is not None
             found["groups"] = self.coder.column(aside[self.by])
@@ -137,7 +147,7 @@ class Roles:
         times, values, days = columns[:, 0], columns[:, 1], None
         if self.layout.day is not None:
             days, times = _days(times)
-        ids = found["units"] if self.unit == self.layout.id else aside[self.layout.id]
+        ids = found["units"] if self.unit == self.layout.id else owners(aside[self.layout.id])
         if self.watch is not None and self.unit is None and days is not None and self._several(ids, days):
             self.watch.warn(self.layout.id)
         return Rows(ids, times, values, rows, days, file=file, **found)
@@ -297,6 +307,18 @@ def numeric(kind: pa.DataType) -> bool:
         or types.is_null(kind)
         or types.is_decimal(kind)
     )
+
+
+def label_kind(kind: pa.DataType) -> str:
+    """What labels of a typed column are compared as; columns of different kinds are not joined."""
+    types = pa.types
+    if types.is_dictionary(kind):
+        return label_kind(kind.value_type)
+    if types.is_integer(kind):
+        return "whole numbers"
+    if types.is_floating(kind):
+        return "numbers"
+    return TEXT_LABELS if types.is_null(kind) or is_text(kind) else str(kind)
 
 
 def _texts(column: pa.Array) -> np.ndarray:

@@ -152,11 +152,7 @@ def protection(plan: Any, total: Any = None) -> str:
 
 def limits(plan: Any, size: str | None = None) -> str:
     words = plan.vocabulary
-    handled = (
-        f"A run stops with an error if a {words.record} is unusable; whether it stopped is outside the guarantee."
-        if plan.invalid == "raise"
-        else f"An unusable {words.record} {words.unusable}, so the guarantee covers it."
-    )
+    handled = stops(plan) if plan.invalid == "raise" else goes_on(plan)
     if size is None:
         size = "" if plan.problem.adds else f" The number of {words.record}s, {plan.n:,}, is public."
     several = (
@@ -169,6 +165,28 @@ def limits(plan: Any, size: str | None = None) -> str:
         f"is protected only as far as epsilon times their number; other releases "
         f"from the same data add their own epsilon; the time a run takes and the computer it runs on.{size} {handled}"
     )
+
+
+def stops(plan: Any) -> str:
+    """What stops a run, where something in the data may."""
+    words = plan.vocabulary
+    twice = f", or if parts of the data that are put together may hold the same {words.record}"
+    parts = twice if words.piece and not plan.problem.adds else ""
+    reason = f"a {words.record} is unusable{parts}"
+    return f"A run stops with an error if {reason}; whether it stopped is outside the guarantee."
+
+
+def goes_on(plan: Any) -> str:
+    """What becomes of what cannot be used, where nothing in the data may stop a run."""
+    words = plan.vocabulary
+    nobody = " A row that does not say whose it is (or which group it belongs to) is left out." if words.piece else ""
+    number = (
+        ""
+        if plan.problem.adds
+        else f" Of more than {plan.n:,} {words.record}s the first ones are used, by a rule that looks at no value; one "
+        f"that is missing {words.unusable}."
+    )
+    return f"An unusable {words.record} {words.unusable}, so the guarantee covers it.{nobody}{number}"
 
 
 def accuracy(plan: Any) -> str:

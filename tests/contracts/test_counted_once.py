@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
+
 import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
 
 import dpfda as dp
+
+#: Tests of what is read from data are elsewhere (test_labels_read).
+pytestmark = pytest.mark.filterwarnings("ignore:Which (groups|classes) there are:dpfda.errors.NotPrivateWarning")
 
 WIDTH = 6
 GRID = dp.Grid.uniform(0, 24, WIDTH)
@@ -25,7 +30,8 @@ def loss(plan: dp.MeanPlan, first: object, second: object, **reading: object) ->
 
 SPELLINGS = [
     ["a", "a\0"], ["a", " a "], ["a", "\ufeffa"], ["a", "a\u200b"], ["a", '"a"'], ["a", b"a"],
-    ["3", 3, 3.0, "3.0", "+3.0"], ["\u00e9", "e\u0301"], ["a", "a\u00a0"],
+    ["3", 3, 3.0, Decimal("3.00"), np.float32(3)], [3.5, Decimal("3.50"), np.float32(3.5)],
+    ["\u00e9", "e\u0301"], ["a", "a\u00a0"],
 ]  # fmt: skip
 
 
@@ -40,14 +46,16 @@ def test_a_label_has_one_spelling(labels):
 
 def test_labels_that_nothing_joins_stay_apart():
     plan = plan_of(n=2, neighbors="add-remove", unit="who")
-    units = ["1", "01", "1e0", "a", "A", "a b", "ab", "0.1", "0.10"]
+    units = ["1", "01", "1e0", "1.", "1.0", "+1", "True", "a", "A", "a b", "ab", "0.1", "0.10"]
     assert plan.summarize(np.ones((len(units), WIDTH)), units=units).count == len(units)
 
 
 @pytest.mark.parametrize("label", [np.ma.masked, None, float("nan"), "", " \u200b ", pd.NA])
 def test_nobody_is_no_unit(label):
+    """A row without an owner stops the run, or is left out where nothing that a record holds may stop one."""
     with pytest.raises(dp.RecordError, match="is missing"):
-        plan_of(n=2, unit="who").summarize(np.ones((2, WIDTH)), units=["a", label])
+        plan_of(n=2, unit="who", invalid="raise").summarize(np.ones((2, WIDTH)), units=["a", label])
+    assert plan_of(n=2, unit="who").summarize(np.ones((2, WIDTH)), units=["a", label]).count == 1
 
 
 def test_a_long_label_does_not_fill_the_memory():
@@ -119,9 +127,12 @@ def test_an_item_of_an_iterator_is_one_record(item):
     assert loss(plan, iter([*usual, item]), iter(usual)) <= 1
 
 
-def test_items_of_two_kinds_are_refused():
+def test_items_of_two_kinds_are_refused_or_each_is_a_record():
+    items = [np.ones((2, WIDTH)), np.ones(WIDTH)]
     with pytest.raises(dp.RecordError, match="batches or records"):
-        plan_of().summarize(iter([np.ones((2, WIDTH)), np.ones(WIDTH)]))
+        plan_of(invalid="raise").summarize(iter(items))
+    assert plan_of(n=2).summarize(iter(items)).count == 2
+    assert plan_of(n=3).summarize(dp.Batches(items)).count == 3  # the second is no batch: one record, unusable
 
 
 def test_records_of_an_iterator_keep_their_owners(rng):
@@ -150,15 +161,22 @@ def test_one_remote_file_under_two_names_is_refused():
         plan_of(n=10).summarize(["memory://x/a.csv", "memory:///x/a.csv"], header=False)
 
 
-def test_a_file_that_grew_is_not_counted_again(tmp_path):
+@pytest.mark.parametrize(
+    ("neighbors", "invalid"), [("replace", "raise"), ("add-remove", "raise"), ("replace", "center")]
+)
+def test_a_file_that_grew_is_not_counted_again(neighbors, invalid, tmp_path):
+    """It is refused; where a refusal would tell that it changed, it is not read again, whatever it holds now."""
     path, saved = tmp_path / "a.csv", tmp_path / "c.summary"
     path.write_text("1,1,1,1,1,1\n" * 10)
-    plan = plan_of(n=10, neighbors="add-remove")
+    plan = plan_of(n=10, neighbors=neighbors, invalid=invalid)
     assert plan.summarize(path, header=False, checkpoint=saved).count == 10
     for more in ("1,1,1,1,1,1\n", "\n"):
         path.write_text(path.read_text() + more)
-        with pytest.raises(dp.RecordError, match="changed since it was counted"):
-            plan.summarize(path, header=False, checkpoint=saved)
+        if (neighbors, invalid) == ("replace", "raise"):
+            with pytest.raises(dp.RecordError, match="changed since it was counted"):
+                plan.summarize(path, header=False, checkpoint=saved)
+        else:
+            assert plan.summarize(path, header=False, checkpoint=saved).count == 10
     assert dp.load_summary(saved).summary.count == 10
 
 
@@ -171,9 +189,8 @@ def test_files_that_differ_in_the_middle_are_different(tmp_path):
     plan.summarize(tmp_path / "a.csv", header=False, checkpoint=saved)
     both = [tmp_path / "a.csv", tmp_path / "b.csv"]
     assert plan.summarize(both, header=False, checkpoint=saved).count == 40_000
-    (tmp_path / "d.csv").write_text("".join(rows))
-    with pytest.raises(dp.RecordError, match="counted already"):
-        plan.summarize([*both, tmp_path / "d.csv"], header=False, checkpoint=saved)
+    (tmp_path / "d.csv").write_text("".join(rows))  # another file that happens to hold the same
+    assert plan.summarize([*both, tmp_path / "d.csv"], header=False, checkpoint=saved).count == 60_000
 
 
 def test_labels_that_are_used_up_by_reading_are_kept(rng, tmp_path):

@@ -14,6 +14,9 @@ import dpfda as dp
 from dpfda.bernstein import BernsteinBasis
 from dpfda.noise.gaussian import discrete_multiplier, multiplier
 
+#: Tests of what is read from data are elsewhere (test_labels_read).
+pytestmark = pytest.mark.filterwarnings("ignore:Which (groups|classes) there are:dpfda.errors.NotPrivateWarning")
+
 PEERS = {
     "Bernstein": dp.Bernstein(5),
     "Bernstein-tight": dp.Bernstein(6, sensitivity="tight"),

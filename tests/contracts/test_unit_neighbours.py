@@ -189,14 +189,17 @@ def test_a_label_that_comes_back_is_refused_in_a_stream(labels, rng, tmp_path):
     assert "01" not in str(caught.value)
 
 
-@pytest.mark.parametrize("lost", [None, "", float("nan"), "  "])
+@pytest.mark.parametrize("lost", [None, "", float("nan"), "  ", float("inf"), "NA", "null", "None", "NaN"])
 @pytest.mark.parametrize("invalid", ["raise", "center"])
-def test_a_record_of_nobody_is_refused(lost, invalid, rng):
+def test_a_record_of_nobody_is_refused_or_left_out(lost, invalid, rng):
     frame = table([rng.normal(0, 1, (1, GRID.size)) for _ in range(3)]).astype({"who": object})
     frame.loc[1, "who"] = lost
     plan = dp.MeanPlan(n=3, epsilon=1, bound=dp.L2Ball(1.0), grid=GRID, method=dp.KNorm(3), unit="who", invalid=invalid)
-    with pytest.raises(dp.RecordError, match="A who is missing in row 1"):
-        plan.summarize(frame, columns="h*")
+    if invalid == "raise":
+        with pytest.raises(dp.RecordError, match="A who is missing in row 1"):
+            plan.summarize(frame, columns="h*")
+    else:
+        assert plan.summarize(frame, columns="h*") == plan.summarize(frame.drop(index=1), columns="h*")
 
 
 def test_the_average_is_the_average(rng):

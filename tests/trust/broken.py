@@ -12,6 +12,12 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+import opendp.prelude as odp
+import pandas as pd
+from opendp.domains import user_domain
+from opendp.measurements import make_user_measurement
+from opendp.measures import max_divergence
+from opendp.metrics import change_one_distance
 
 import dpfda as dp
 from dpfda.ledger import Ledger
@@ -239,6 +245,74 @@ class FreeGroups(dp.GroupPlan):
         return super().release(records, None, query, **options)
 
 
+# -- doors around the noise ------------------------------------------------------------------------------
+
+
+class Forgetful(Summary):
+    """Totals that do not know whose they are, and merge with anything."""
+
+    def merge(self, other: Summary) -> Summary:
+        return self.plus(other)
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class MergesAnything(dp.MeanPlan):
+    """Parts that share a person are added up: she counts twice."""
+
+    def summarize(self, records: Any, **reading: Any) -> Summary:
+        found = super().summarize(records, **reading)
+        return Forgetful(found.key, found.count, found.totals)
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class RefusesMany(dp.MeanPlan):
+    """More records than a hundred times the guess are refused, though their number is private."""
+
+    def statistic(self, summary: Summary) -> np.ndarray:
+        if summary.count > 100 * self.n:
+            raise dp.PlanMismatch("A plan for about n records takes at most 100 n.")
+        return super().statistic(summary)
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class NothingIsSomebody(dp.MeanPlan):
+    """A word for a missing label in a text file becomes a person of that name."""
+
+    def summarize(self, records: Any, **reading: Any) -> Summary:
+        if not isinstance(records, str):
+            return super().summarize(records, **reading)
+        frame = pd.read_csv(records, keep_default_na=False, dtype={"who": str})
+        people = [f"the one called {who}" for who in frame["who"]]
+        return super().summarize(frame[reading["columns"]].to_numpy(float), units=people)
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class FailsForFree(dp.MeanPlan):
+    """A query of OpenDP that stops at unusable records, and states a cost for the others alone."""
+
+    def to_opendp(self, domain: Any = None, *, columns: Any = None) -> Any:
+        odp.enable_features("contrib", "honest-but-curious")
+        return make_user_measurement(
+            user_domain("records", lambda data: True), change_one_distance(), max_divergence(),
+            lambda data: self.release(data).raw.tolist(), lambda d_in: float(self.epsilon) * d_in,
+        )  # fmt: skip
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class TenTimes(dp.MeanPlan):
+    """Noise for ten times epsilon, at the price of one: nobody compares the two at the exit."""
+
+    @cached_property
+    def stage(self) -> Stage:
+        return Stage(self.problem, self.method.calibrate(self.problem, 10 * self.epsilon))
+
+    def release(self, records: Any, ledger: Any = None, **options: Any) -> Any:
+        if ledger is not None:
+            ledger.charge(self.epsilon, plan=self.digest, query=self.query)
+        facts = {field.name: getattr(self, field.name) for field in fields(self)}
+        return dp.MeanPlan(**{**facts, "epsilon": 10 * self.epsilon}).release(records, None, **options)
+
+
 def two_groups() -> Any:
     return FreeGroups(("north", "south"), [dp.MeanPlan(**TWO), dp.MeanPlan(**{**TWO, "n": 61})])
 
@@ -274,6 +348,25 @@ BROKEN: dict[str, tuple[Callable[[], Any], str]] = {
     ),
     "groups that escape the ledger": (two_groups, "The charge comes before the noise"),
     "one noise for all coordinates": (lambda: drawing(Same)(**QR), "Noise follows its law"),
+    "merging that forgets people": (
+        lambda: MergesAnything(**{**TWO, "n": 12}, unit="who", neighbors="add-remove"),
+        "Nobody is added up twice by merging",
+    ),
+    "merging that forgets people, replaced": (
+        lambda: MergesAnything(**{**TWO, "n": 12}, unit="who"),
+        "Nobody is added up twice by merging",
+    ),
+    "merging that forgets records": (lambda: MergesAnything(**TWO), "Nobody is added up twice by merging"),
+    "many records refused": (
+        lambda: RefusesMany(**TWO, neighbors="add-remove", invalid="center"),
+        "No number of records is refused",
+    ),
+    "a missing label that is a person": (
+        lambda: NothingIsSomebody(**{**TWO, "n": 12}, unit="who", neighbors="add-remove", invalid="center"),
+        "A missing label is nobody",
+    ),
+    "a query that fails for free": (lambda: FailsForFree(**TWO), "A query of OpenDP does not fail for free"),
+    "ten times epsilon at the price of one": (lambda: TenTimes(**TWO), "No more is spent than is charged"),
 }
 #: Defects of one coordinate, which take many draws to see.
 SLIGHT: dict[str, tuple[Callable[[], dp.MeanPlan], str]] = {

@@ -87,8 +87,8 @@ def many(plan: Any) -> Any:
     """A summary of as many records as the mark says, by doubling."""
     power, total = plan.summarize(curves()[3:4]), plan.summarize(curves()[:0])
     for bit in reversed(f"{COUNT:b}"):
-        total = total.merge(power) if bit == "1" else total
-        power = power.merge(power)
+        total = total.plus(power) if bit == "1" else total
+        power = power.plus(power)
     assert total.count == COUNT
     return total
 
@@ -139,9 +139,11 @@ def means() -> Iterator[tuple[str, Path_]]:
     yield "plan and summary", _plan_and_summary
     yield "a private number of records", _private_count
     yield "interrupted!", lambda: dp.mean(_interrupted(), n=ROWS, **FACTS)
-    measurement = dp.MeanPlan(n=ROWS, **FACTS).to_opendp
+    measurement = dp.MeanPlan(n=ROWS, **FACTS, invalid="center").to_opendp
     yield "opendp", lambda: measurement()(curves())
-    yield "opendp, spoilt!", lambda: measurement()(spoilt(ASIDE))
+    yield "opendp, spoilt", lambda: measurement()(spoilt(ASIDE))
+    yield "opendp, with other columns!", lambda: measurement(columns="none")(spoilt(ASIDE))
+    yield "opendp, refused!", lambda: dp.MeanPlan(n=ROWS, **FACTS).to_opendp()
 
 
 def _plan_and_summary() -> list[Any]:

@@ -220,7 +220,7 @@ def report() -> dp.Audit:
 
 def test_the_report_is_one_page_in_every_form(report, tmp_path):
     assert report.passed
-    assert len(report.checks) == 2 * 13 + 6
+    assert len(report.checks) == 2 * 19 + 7
     for ending in report.endings:
         text = report.save(tmp_path / f"audit{ending}").read_text()
         assert "north" in text
@@ -243,7 +243,7 @@ def test_the_command_audits_a_plan_file(tmp_path):
     assert done.exit_code == 0, done.output
     figures = json.loads(done.stdout)
     assert figures["passed"] is True
-    assert len(figures["checks"]) == 13
+    assert len(figures["checks"]) == 19
     assert "PASSED" in (tmp_path / "audit.html").read_text()
     wrong = CliRunner().invoke(app, ["audit", str(path), "--out", str(tmp_path / "audit.exe"), *small])
     assert wrong.exit_code == 1

@@ -27,6 +27,9 @@ from dpfda import cli
 from dpfda.labels import Coder, label_text
 from dpfda.tables import Watch
 
+#: Tests of what is read from data are elsewhere (test_labels_read).
+pytestmark = pytest.mark.filterwarnings("ignore:Which (groups|classes) there are:dpfda.errors.NotPrivateWarning")
+
 MARKS = (*leaknet.MARKS, *leakpaths.statistics())
 #: What a path can let out; all of these were looked at.
 PLACES = {

@@ -6,6 +6,7 @@ import html
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -52,6 +53,11 @@ class PlanAudit:
                 f"{each.tried:,} pairs; {each.pair.story}"
             )
             found.append(Check(f"No neighbour found beyond epsilon, {each.target.name}", each.passed, detail))
+        stated = sum((part.law.epsilon for each in self.found for part in each.target.parts), Fraction(0))
+        detail = (
+            f"the laws of all passes are calibrated for {float(stated):g}, and {float(self.plan.epsilon):g} is charged"
+        )
+        found.append(Check("No more is spent than is charged", stated <= self.plan.epsilon, detail))
         total, allowed = sum(each.loss for each in self.found), float(self.plan.epsilon)
         if len(self.found) > 1:
             detail = f"largest losses add up to {total:.9g} of {allowed:.6g}"
@@ -130,7 +136,7 @@ class Audit:
     >>> plan = dp.MeanPlan(n=50, epsilon=1.0, bound=dp.L2Ball(1.0), grid=8, method=dp.FRL(1))
     >>> report = dp.audit(plan, draws=1000, releases=8, effort=100)
     >>> report.verdict
-    'PASSED: nothing spoke against this plan in 13 checks.'
+    'PASSED: nothing spoke against this plan in 19 checks.'
     """
 
     plan: Any

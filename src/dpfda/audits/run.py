@@ -10,12 +10,13 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import ParameterError, shown
+from ..errors import DpfdaError, ParameterError, shown
 from ..intake import Unit
 from ..plan import Plan
 from ..plans import ClassPlan, GroupPlan
 from ..plans.checks import whole
 from .conduct import Check, checks
+from .doors import door_checks
 from .outcomes import side_of
 from .report import Audit, PlanAudit
 from .search import Found, Search
@@ -92,7 +93,21 @@ def _together(plan: Any, found: list[PlanAudit]) -> list[Check]:
         units = [f"{name} {who}" for name, side in zip(plan.groups, sides, strict=True)
                  for who in side.reading.get("units", ())]  # fmt: skip
         whole = Data(np.vstack([side.rows for side in sides]), {"by": labels} | ({"units": units} if units else {}))
-    return [added, *checks(plan, whole, lambda count: None)]
+    return [added, *([] if classes else [_one_each(plan, whole)]), *checks(plan, whole, lambda count: None)]
+
+
+def _one_each(plan: Any, whole: Data) -> Check:
+    """One summary given for two groups: everybody would be in both."""
+    name = "One summary is not two groups"
+    if len(plan.groups) < 2 or any(member.passes_needed > 1 for member in plan.plans):
+        return Check(name, True, "groups are read together here")
+    found = plan.summarize(whole.rows, **whole.reading)
+    again = dict.fromkeys(plan.groups, found[plan.groups[0]])
+    try:
+        plan.release(again)
+    except DpfdaError as error:
+        return Check(name, True, f"it is refused ({type(error).__name__})")
+    return Check(name, False, "it is released")
 
 
 class Auditor:
@@ -128,6 +143,7 @@ class Auditor:
             )
         ]
         small, sides = self._data(first)
+        conduct += door_checks(self.plan, first, self.told("trying the doors", 6))
         conduct += checks(small, sides[0], self.told("watching releases", 5))
         told = self.told("whole releases", releases)
         releasing = whole_releases(small, sides, releases, self.false_alarm / 4, told)

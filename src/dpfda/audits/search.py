@@ -8,6 +8,7 @@ since a loss may depend on the company a record is in. What is found is a lower 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -87,7 +88,7 @@ class Search:
         return self.found
 
     def tried(self, pair: Pair) -> float:
-        """The loss of one pair; a record that the plan refuses cannot leak."""
+        """The loss of one pair; a record that the plan says it refuses cannot leak."""
         self.left, self.found.tried = self.left - 1, self.found.tried + 1
         self.told(1)
         try:
@@ -96,7 +97,9 @@ class Search:
             loss = self._company.loss(pair.first, None if self.target.adds else pair.second)
         except RecordError:
             self.found.refused += 1
-            return -1.0
+            if self.target.problem.invalid == "raise":
+                return -1.0
+            loss = math.inf  # a run that stops for one neighbour only
         self.found.losses.append(loss)
         if loss > self.found.loss:
             self.found.loss, self.found.pair = loss, pair

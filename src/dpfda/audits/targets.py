@@ -32,6 +32,7 @@ class Target:
     summarize: Callable[..., Any]
     statistic: Callable[[Any], np.ndarray]
     loss: Callable[[np.ndarray], float]
+    parts: tuple[Any, ...]
     precision: np.ndarray  # what each number is multiplied by, over its noise: where an attacker looks first
 
     @property
@@ -53,7 +54,7 @@ def first_target(plan: Any) -> Target:
     name = "the release" if plan.next([np.zeros(plan.stage.problem.size)]) is None else "pass 1"
     stage = plan.stage
     run = (plan.summarize, plan.statistic, plan.loss)
-    return Target(name, float(stage.epsilon), plan.n, stage.problem, *run, _precision(stage))
+    return Target(name, float(stage.epsilon), plan.n, stage.problem, *run, stage.parts, _precision(stage))
 
 
 def _precision(stage: Any) -> np.ndarray:
@@ -72,7 +73,7 @@ def later_target(plan: Any, stage: Any, number: int) -> Target:
         return np.asarray(stage.statistic(summary))
 
     run = (summarize, statistic, stage.loss)
-    return Target(f"pass {number}", float(stage.epsilon), plan.n, stage.problem, *run, _precision(stage))
+    return Target(f"pass {number}", float(stage.epsilon), plan.n, stage.problem, *run, stage.parts, _precision(stage))
 
 
 class Company:
@@ -96,18 +97,18 @@ class Company:
             if times & 1:
                 found.append(several)
             times >>= 1
-            several = several.merge(several) if times else several
+            several = several.plus(several) if times else several
         if left:
             found.append(self.target.summarize(self.others[:left]))
         whole = found[0]
         for part in found[1:]:
-            whole = whole.merge(part)
+            whole = whole.plus(part)
         return whole
 
     def summary(self, record: np.ndarray | None) -> Any:
         """The summary of the others and one more, who may have several rows."""
         if self._summary is not None:
-            return self._summary if record is None else self._summary.merge(self.target.summarize(record))
+            return self._summary if record is None else self._summary.plus(self.target.summarize(record))
         assert self._rows is not None
         people = [f"person {i}" for i in range(len(self._rows))] if self.target.keyed else []
         if record is None:
@@ -140,7 +141,7 @@ def encoded_alone(target: Target, rng: np.random.Generator) -> bool:
         whole, turned = read(every), read(rng.permutation(every))
         merged, *parts = [read(rows) for rows in np.split(every, [1, 2, 5])]
         for part in parts:
-            merged = merged.merge(part)
+            merged = merged.plus(part)  # who is in which is known here
     except (DpfdaError, AttributeError):  # no summaries that merge
         return False
     return bool(whole == turned and whole == merged)

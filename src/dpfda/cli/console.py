@@ -21,18 +21,18 @@ import typer
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-from ..errors import DpfdaError, LedgerError, UnitWarning
+from ..errors import DpfdaError, LedgerError, NotPrivateWarning, UnitWarning
 
 plain_text: dict[str, Any] = {"highlight": False, "soft_wrap": True, "emoji": False, "markup": False}
 out, err = Console(**plain_text), Console(stderr=True, **plain_text)
 #: Words that errors spell as keywords of Python and the command spells as options.
 OPTIONS = re.compile(
     r"\b(epsilon|columns|fill|invalid|n|study|measure|grid|standardize|outside|domain|cells|edges|by|groups"
-    r"|classes|bound|passes|split|kernel|psi|components|unit|align|layout|engine|site|spent)="
+    r"|classes|bound|between|passes|split|kernel|psi|components|unit|align|layout|engine|site|spent)="
 )
 
 #: Lists that errors spell as in Python and the command joins by commas.
-LISTS = re.compile(r"(--(?:groups|edges) )\[([^\]]*)\]")
+LISTS = re.compile(r"(--(?:groups|classes|edges) )\[([^\]]*)\]")
 
 
 def guarded(command: Callable[..., None]) -> Callable[..., None]:
@@ -43,7 +43,8 @@ def guarded(command: Callable[..., None]) -> Callable[..., None]:
         try:
             with warnings.catch_warnings():
                 warnings.showwarning = _warn  # type: ignore[assignment]
-                warnings.simplefilter("always", UnitWarning)
+                for kind in (UnitWarning, NotPrivateWarning):
+                    warnings.simplefilter("always", kind)
                 command(*args, **options)
         except (typer.Exit, typer.Abort, typer.BadParameter):
             raise

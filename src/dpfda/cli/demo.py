@@ -45,7 +45,7 @@ def demo_command(
     mean = ["--epsilon", "1", "--radius", "5", "--center", "0.5", "--grid", "0:24:48:midpoints"]
     named = ["--axis", "hour (h)", *charge, *_outputs(folder, "mean", "statement")]
     _run(context, ["mean", str(folder / "curves.csv"), *mean, *named])
-    density = ["--by", "sex", "--epsilon", "1", "--domain", "0:110"]
+    density = ["--by", "sex", "--groups", "f,m", "--epsilon", "1", "--domain", "0:110"]
     named = ["--axis", "age (years)", *charge, *_outputs(folder, "density", "density-statement")]
     _run(context, ["density", str(folder / "people.csv"), *density, *named])
     surface = [

@@ -11,7 +11,7 @@ import typer
 from .. import readers
 from ..density_api import density
 from ..errors import FileError, ParameterError, RecordError
-from ..labels import Coder, as_groups
+from ..labels import Coder, as_groups, warn_of_reading
 from ..ledger import Ledger
 from ..plans import DensityPlan
 from . import options as opt
@@ -116,6 +116,8 @@ def _table(paths: list[str], counts: str, by: str | None, groups: list[str] | No
         source = readers.Source(path, [counts], header)
         rows = np.concatenate([np.empty((0, 1)), *source.batches()])[:, 0]
         return rows
+    if groups is None:
+        warn_of_reading("groups")
     coder = Coder(as_groups(groups))
     source = readers.Source(path, [counts], header, by=by, coder=coder)
     parts: dict[str, list[float]] = {name: [] for name in coder.names}

@@ -77,7 +77,7 @@ def regress_command(
     book = Ledger(ledger, study) if ledger else None
     bound = _covariate_bound(covariate_bound, covariate_range)
     with outputs.reserved(records, ledger) as write, progress_bar(quiet or as_json):
-        batch = _table(readers.Source(records, [*names, *values], header, invalid == "center"))
+        batch = _table(readers.Source(records, [*names, *values], header, invalid == "center"), neighbors)
         options = opt.plan_options(
             epsilon, radius, "l2", center, grid, axis, kernel, None, neighbors=neighbors, invalid=invalid,
         )  # fmt: skip
@@ -160,13 +160,21 @@ def fit_command(
         if loss in ("squared", "huber"):
             if classes is not None:
                 raise ParameterError("a regression has no classes", "--classes", "Choose --loss logistic or hinge.")
-            table = _table(readers.Source(records, [*names, target], header, invalid == "center"))
+            table = _table(readers.Source(records, [*names, target], header, invalid == "center"), neighbors)
+            _check_numbers(table, invalid)
             model: Any = KernelRegressor(loss, bound=_range(bound), **facts).fit(table[:, :-1], table[:, -1])
         else:
             if bound is not None:
                 raise ParameterError("classes have no range", "--bound", "Choose --loss squared or huber.")
-            X, labels, known = _labelled(records, names, target, classes, header, invalid == "center")
-            model = KernelClassifier(loss, classes=known, **facts).fit(X, labels)
+            listed = as_groups(split_names(classes))
+            source = readers.Source(records, names, header, invalid == "center", by=target, coder=Coder(listed))
+            X, labels = _labelled(source, neighbors)
+            _check_numbers(X, invalid)
+            if listed is None and (unknown := np.flatnonzero(labels == "")).size:
+                raise RecordError(
+                    "A label is missing", unknown.tolist(), "Repair it, drop it, or pass --classes no,yes."
+                )
+            model = KernelClassifier(loss, classes=listed, **facts).fit(X, labels)
         written = write(model.release_)
     _say(model.release_, written, as_json, quiet)
 
@@ -245,27 +253,34 @@ def _range(text: str | None) -> tuple[float, float] | None:
     return None if text is None else parsing.parse_domain([text])[0]
 
 
-def _table(source: readers.Source) -> np.ndarray:
-    """All rows of a file in memory."""
+def _table(source: readers.Source, neighbors: str = "replace") -> np.ndarray:
+    """All rows of a file in memory; none at all is an error only where their number is public."""
     batches = list(source.batches())
-    if not batches:
+    if not batches and neighbors == "replace":
         raise RecordError("The data holds no records", cure="Check the path and the columns.")
-    return np.concatenate(batches)
+    return np.concatenate([np.empty((0, len(source.columns))), *batches] if source.columns else batches)
 
 
-def _labelled(
-    path: Path, names: list[str], target: str, classes: str | None, header: bool | None, lenient: bool
-) -> tuple[np.ndarray, np.ndarray, list[str]]:
-    """Inputs, the class of each record (empty where it has none), and the classes."""
-    coder = Coder(as_groups(split_names(classes)))
-    source = readers.Source(path, names, header, lenient, by=target, coder=coder)
+def _check_numbers(inputs: np.ndarray, invalid: str) -> None:
+    """Refuse missing and infinite numbers by their rows, unless they are to count as they can."""
+    if invalid == "raise" and (bad := np.flatnonzero(~np.isfinite(inputs).all(axis=1))).size:
+        raise RecordError(
+            "A record has a missing or infinite number",
+            bad.tolist(),
+            "Repair or drop it, or pass invalid='center' to let it count without a say.",
+        )
+
+
+def _labelled(source: readers.Source, neighbors: str) -> tuple[np.ndarray, np.ndarray]:
+    """Inputs, and the class of each record (empty where it has none)."""
     batches = list(source.labelled())
-    if not batches:
+    if not batches and neighbors == "replace":
         raise RecordError("The data holds no records", cure="Check the path and the columns.")
-    codes = np.concatenate([codes for _, codes in batches])
-    known = np.array([*coder.names, ""])
-    places = np.where(np.isnan(codes), len(coder.names), codes).astype(int)
-    return np.concatenate([batch for batch, _ in batches]), known[places], list(coder.names)
+    assert source.coder is not None
+    inputs = np.concatenate([np.empty((0, len(source.columns or ()))), *(batch for batch, _ in batches)])
+    codes = np.concatenate([np.empty(0), *(codes for _, codes in batches)])
+    known = np.array([*source.coder.names, ""])
+    return inputs, known[np.where(np.isnan(codes), len(known) - 1, codes).astype(int)]
 
 
 def _inputs_of(release: Any) -> tuple[int, list[str] | None]:

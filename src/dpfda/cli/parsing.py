@@ -105,6 +105,19 @@ def parse_domain(ranges: list[str] | None) -> list[tuple[float, float]]:
         raise ParameterError("a domain is low:high", repr(ranges)[:60], "Write --domain 0:110.") from None
 
 
+def parse_between(text: str | None) -> tuple[Any, Any] | None:
+    """``first:last``: numbers where both are, else texts."""
+    if text is None:
+        return None
+    first, _, last = text.partition(":")
+    if not first or not last:
+        raise ParameterError("a stretch is first:last", shown(text), "Write --between A:Mzz, or --between 1:5000.")
+    try:
+        return float(first), float(last)
+    except ValueError:
+        return first, last
+
+
 def parse_cells(text: str) -> list[int] | int:
     """``512``, or ``64x64``."""
     try:

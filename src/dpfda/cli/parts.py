@@ -15,6 +15,7 @@ from ..plans import GroupPlan
 from . import options as opt
 from . import sources as src
 from .console import err, guarded, out, progress_bar
+from .parsing import parse_between
 from .releasing import check_options, say, split
 
 
@@ -30,6 +31,9 @@ def summarize_command(
     site: Annotated[
         str, typer.Option(help="Name of a site whose units are nobody's elsewhere; units are looked for within it.")
     ] = "",
+    between: Annotated[
+        str | None, typer.Option(help="Declared stretch of unit labels, first:last; no unit outside it is used.")
+    ] = None,
     engine: src.Engine = None,
     scheduler: src.Scheduler = None,
     as_json: opt.AsJson = False,
@@ -51,6 +55,7 @@ def summarize_command(
     reading: dict[str, Any] = {"columns": split(columns), "header": header, "layout": src.parse_layout(layout)}
     with src.cluster(engine, scheduler), progress_bar(quiet or as_json) as progress:
         reading |= {"engine": engine, "progress": progress, "checkpoint": output, "site": site}
+        reading["between"] = parse_between(between)
         data = src.data_of(records)
         planned.summarize(data, by, **reading) if by is not None else planned.summarize(data, **reading)
     saved = checkpoints.load(output)

@@ -7,20 +7,18 @@ is run again, because its worker died, gives the same bits.
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from ..blocks import Raw
+from ..blocks import Raw, shares
 from ..errors import DpfdaError, ParameterError
 from ..labels import Coder
 from ..places import Place
-from ..protocol import Summary
 from ..readers import Source
-from ..summaries import Task
+from ..summaries import Partial, Task, added_up, one_file
 from ..tables import Watch
 from .answers import Answer, died, guarded, opened, passed, telling
 
@@ -30,8 +28,8 @@ BUCKETS = 2
 FAN = 16
 
 
-def partial(task: Task, records: Any, source: Source) -> list[dict[str, Summary]]:
-    """Partial summaries of all parts."""
+def partial(task: Task, records: Any, source: Source) -> Partial:
+    """What all parts came to, added up."""
     dask = _dask()
     parts = _parts(records, source)
     shared = dask.delayed(task, traverse=False)  # once for all parts
@@ -43,7 +41,7 @@ def partial(task: Task, records: Any, source: Source) -> list[dict[str, Summary]
         tasks = [dask.delayed(_added)(shared, part, data) for part, data in parts]
     while len(tasks) > FAN:
         tasks = [dask.delayed(_merge)(shared, tasks[i : i + FAN]) for i in range(0, len(tasks), FAN)]
-    return [opened(answer) for answer in _computed(dask, tasks)]
+    return added_up(opened(answer) for answer in _computed(dask, tasks))
 
 
 def each(task: Task, waiting: list[tuple[Source, Any]], note: Callable[..., None]) -> None:
@@ -53,7 +51,7 @@ def each(task: Task, waiting: list[tuple[Source, Any]], note: Callable[..., None
     failed: Exception | None = None
     for place, answer in _as_completed(dask, tasks):
         try:
-            note(*waiting[place], *opened(answer))
+            note(*waiting[place], opened(answer))
         except DpfdaError as error:
             failed = failed or error
     if failed is not None:
@@ -124,12 +122,12 @@ def _named(source: Source) -> Iterable[Raw]:
 
 def _added(task: Task, source: Source, data: Any) -> Answer:
     own = _with(source, data)
-    return guarded(lambda: task.added(own, task.records(own, _named(own))), own)
+    return guarded(lambda: task.read(own, _named(own)), own)
 
 
 def _one(task: Task, source: Source) -> Answer:
     own = _with(source, None)
-    return guarded(lambda: task.one(own), own)
+    return guarded(lambda: one_file(task, own), own)
 
 
 def _deal(source: Source, data: Any, count: int) -> list[Answer]:
@@ -139,7 +137,7 @@ def _deal(source: Source, data: Any, count: int) -> list[Answer]:
     def dealt() -> list[list[Raw]]:
         buckets: list[list[Raw]] = [[] for _ in range(count)]
         for raw in _named(own):
-            place = np.array([_bucket_of(label, count) for label in raw.keys[0].tolist()], dtype=int)
+            place = shares(raw.keys[0], count)
             for i in np.unique(place).tolist():
                 buckets[i].append(raw.take(np.flatnonzero(place == i)))
         return buckets
@@ -151,16 +149,12 @@ def _deal(source: Source, data: Any, count: int) -> list[Answer]:
     return [replace(answer, found=(names, part)) for part in answer.found]
 
 
-def _bucket_of(label: str, count: int) -> int:
-    return int.from_bytes(hashlib.blake2b(label.encode(errors="surrogatepass"), digest_size=8).digest()) % count
-
-
 def _bucket(task: Task, source: Source, dealt: list[Answer]) -> Answer:
     own = _with(source, None)
 
-    def added() -> dict[str, Summary]:
+    def added() -> Partial:
         raws = [_recoded(raw, names, own.coder) for names, part in map(passed, dealt) for raw in part]
-        return task.added(own, task.gathered(own, raws))
+        return task.read(own, raws, gather=True)
 
     return telling(guarded(added), dealt)
 
@@ -174,4 +168,4 @@ def _recoded(raw: Raw, names: tuple[str, ...], coder: Coder | None) -> Raw:
 
 
 def _merge(task: Task, answers: list[Answer]) -> Answer:
-    return telling(guarded(lambda: task.merged([passed(answer) for answer in answers])), answers)
+    return telling(guarded(lambda: added_up(passed(answer) for answer in answers)), answers)

@@ -13,10 +13,11 @@ from ..errors import ParameterError, PlanMismatch, RecordError, shown
 from ..functional import cluster_of
 from ..labels import as_groups
 from ..layouts import as_layout
+from ..origins import as_site, as_stretch
 from ..places import Place, is_path
 from ..protocol import Problem, Summary
 from ..readers import Source
-from ..summaries import ALL, Task, here
+from ..summaries import ALL, Partial, Task, here, one_file
 from . import cluster, spark
 
 ENGINES = ("dask", "spark")
@@ -28,29 +29,26 @@ class Checkpoint:
 
     path: str | os.PathLike[str]
     plan: str
-    site: str = ""
 
 
-def summarize(problem: Problem, records: Any, **reading: Any) -> Summary:
-    """Exact totals of all records of a source, wherever it is. Confidential."""
-    return _run(Task(problem), records, None, **reading)[ALL]
+def summarize(problem: Problem, records: Any, *, most: int | None = None, **reading: Any) -> Summary:
+    """Exact totals of all records of a source, wherever it is, or of the first `most` of them. Confidential."""
+    return _run(Task(problem, most=None if most is None else {ALL: most}), records, None, **reading)[ALL]
 
 
 def summarize_groups(
-    problem: Problem | Mapping[str, Problem], records: Any, by: Any, groups: Any, **reading: Any
-) -> dict[str, Summary]:
+    problem: Problem | Mapping[str, Problem], records: Any, by: Any, groups: Any, *,
+    most: Mapping[str, int] | None = None, **reading: Any,
+) -> dict[str, Summary]:  # fmt: skip
     """The same for each group, by its name; `problem` may be one for each."""
-    names = as_groups(groups)
-    if isinstance(problem, Mapping):
-        task = Task(next(iter(problem.values())), problem, True, names)
-    else:
-        task = Task(problem, None, True, names)
-    return _run(task, records, by, **reading)
+    several = problem if isinstance(problem, Mapping) else None
+    first = problem if not isinstance(problem, Mapping) else next(iter(problem.values()))
+    return _run(Task(first, several, True, as_groups(groups), most), records, by, **reading)
 
 
 def _run(
     task: Task, records: Any, by: Any, *, engine: str | None = None, checkpoint: Checkpoint | None = None,
-    progress: Any = None, **reading: Any,
+    progress: Any = None, between: Any = None, site: str = "", **reading: Any,
 ) -> dict[str, Summary]:  # fmt: skip
     if engine is not None and engine not in ENGINES:
         raise ParameterError(f"engine is one of {', '.join(ENGINES)}, or none", shown(engine), "Pass engine='dask'.")
@@ -60,14 +58,17 @@ def _run(
     engine = engine or found
     if engine and (reading.get("units") is not None or not (by is None or isinstance(by, str))):
         raise ParameterError("labels beside the data are for this process", f"engine={engine!r}", "Name their column.")
+    task = replace(task, between=as_stretch(between), site=as_site(site))
     source = task.source(None if found else records, by, **reading)
+    if task.between is not None and not task.keyed_in(source):
+        raise ParameterError("between is a stretch of units", "a plan without a unit", "Drop it, or plan with unit=...")
     _check_kept(task, source, engine)
     if checkpoint is not None:
         return _resumed(task, source, checkpoint, engine, progress)
     if engine == "dask":
-        return task.finished(task.merged(cluster.partial(task, records, source)))
+        return task.finished(cluster.partial(task, records, source), source)
     if engine == "spark":
-        return task.finished(task.merged(spark.partial(task, records, source)))
+        return task.finished(spark.partial(task, records, source), source)
     return here(task, source, progress)
 
 
@@ -88,6 +89,14 @@ def _resumed(
     """File by file, each saved as soon as it is done; what is there already is not read again."""
     if not is_path(source.data) or engine == "spark" or source.labels_beside:
         raise ParameterError("a checkpoint is about files", "other data", "Pass paths, and name columns for labels.")
+    files = source.parts()
+    if len(files) > 1 and task.keyed_in(source) and task.by_public_facts:
+        raise ParameterError(
+            "where no labels in the data may lead to a refusal (add-remove, or invalid='center'), a checkpoint takes "
+            "files one by one, each with its declared stretch of labels",
+            f"{len(files)} files",
+            "Call it for each file with between=('A', 'Mzz'), say; or read all in one go, without a checkpoint.",
+        )
     saved = Saved(checkpoint.plan)
     if os.path.exists(checkpoint.path):
         saved = load(checkpoint.path)
@@ -95,14 +104,12 @@ def _resumed(
             raise PlanMismatch("The summary at this place was made with another plan. Name another file.")
     if any(summary.key != task.key(name) for name, summary in saved.summaries.items()):
         raise PlanMismatch("The summary at this place was made in another way. Name another file.")
-    files = source.parts()
     columns = None if as_layout(source.layout) is not None else files[0].value_names(Place(files[0].data))
     named = isinstance(source.columns, list | tuple)  # in an order of their own
     if columns is not None and not named and set(columns) == set(saved.columns or ()):
         columns = list(saved.columns or ())  # by name, in the order of the files before
         files = [replace(part, columns=columns) for part in files]
-    facts = [repr(as_layout(source.layout)), source.header, columns, source.by, source.unit, source.order]
-    reading = codec.digest(facts)
+    reading = _digest_of(task, source, files, columns)
     if saved.parts and saved.reading != reading:
         raise PlanMismatch(
             "The files of this summary have other columns, or were read in another way (layout, header, labels). Read "
@@ -115,19 +122,20 @@ def _resumed(
         nonlocal done
         for part in files:
             stamp = Place(part.data).stamp()  # before the hash: whatever changes from here on is seen
-            entry = _entry(part, checkpoint.site)
+            entry = _entry(task, part)
             if saved.has(entry):
                 done += 1
             else:
                 yield part, (entry, stamp)
 
-    def note(part: Source, mark: tuple[Part, str], found: dict[str, Summary], span: Any) -> None:
+    def note(part: Source, mark: tuple[Part, str], found: Partial) -> None:
         nonlocal saved, done
         entry, stamp = mark
         if not stamp or Place(part.data).stamp() != stamp:
             raise RecordError(f"The file {entry.name!r} changed while it was read", cure="Run again.")
         ordered = None if columns is None else tuple(columns)
-        saved = saved.plus(Saved(checkpoint.plan, found, (replace(entry, span=span),), ordered, reading))
+        entry = replace(entry, found=found.found)
+        saved = saved.plus(Saved(checkpoint.plan, found.summaries, (entry,), ordered, reading))
         saved.save(checkpoint.path)
         done += 1
         if hasattr(progress, "file"):
@@ -137,10 +145,23 @@ def _resumed(
         cluster.each(task, list(new()), note)
     else:
         for part, mark in new():
-            note(part, mark, *task.one(part))
-    return task.finished(saved.summaries)
+            note(part, mark, one_file(task, part))
+    whole = task.finished(Partial(saved.summaries), source)
+    return {name: replace(summary, origins=saved.origins(name)) for name, summary in whole.items()}
 
 
-def _entry(part: Source, site: str) -> Part:
+def _digest_of(task: Task, source: Source, files: list[Source], columns: Any) -> str:
+    """How files are read: parts that are read differently are not put together."""
+    facts = [repr(as_layout(source.layout)), source.header, columns, source.by, source.unit, source.order]
+    if task.grouped or task.keyed_in(source):
+        facts.append(files[0].label_kinds(Place(files[0].data)))
+    return codec.digest(facts)
+
+
+def _entry(task: Task, part: Source) -> Part:
     place = Place(part.data)
-    return Part(place.name, place.fingerprint(), place.address, site)
+    address, number = place.file
+    return Part(
+        place.name, place.fingerprint(), address, task.site, number, task.keyed_in(part), task.between,
+        public=task.by_public_facts,
+    )  # fmt: skip

@@ -6,30 +6,30 @@ are one here as anywhere. Tasks are pure: one that is run again gives the same b
 
 from __future__ import annotations
 
-import io
+import json
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
 import pyarrow as pa
 
+from ..checkpoints import plain_stretch, plain_summary, stretch_of, summary_of
 from ..errors import ParameterError
+from ..items import Batches
 from ..labels import Coder, texts
-from ..protocol import Summary
 from ..readers import Source
-from ..summaries import Task
+from ..summaries import Partial, Task, added_up
 from ..tables import cells_of
 from .answers import Answer, died, guarded, opened, read, spelt
 
 #: A worker's answer as a table: a row per group, or one with an error or a warning.
-SCHEMA = "name string, count long, totals binary, error string, repeats string"
+SCHEMA = "name string, summary string, found string, error string, repeats string"
 #: The label by which rows meet, spelt in one way.
 KEY = "dpfda_key"
 
 
-def partial(task: Task, frame: Any, source: Source) -> list[dict[str, Summary]]:
-    """Partial summaries of all partitions."""
+def partial(task: Task, frame: Any, source: Source) -> Partial:
+    """What all partitions came to, added up."""
     if not hasattr(frame, "mapInArrow"):
         raise ParameterError("engine='spark' reads a Spark DataFrame", type(frame).__name__, "Read files with Spark.")
     keyed = task.keyed_in(source)
@@ -42,17 +42,16 @@ def partial(task: Task, frame: Any, source: Source) -> list[dict[str, Summary]]:
     except Exception as error:  # of Spark, after it tried again; its text may quote data
         failed = error
     else:
-        return [_opened(task, row) for row in rows]
+        return added_up(_opened(row) for row in rows)
     raise died("Spark", failed)
 
 
-def _opened(task: Task, row: Any) -> dict[str, Summary]:
+def _opened(row: Any) -> Partial:
     opened(Answer(None, None if row["error"] is None else read(row["error"]), row["repeats"]))
-    if row["totals"] is None:
-        return {}
-    problem = task.problem if task.problems is None else task.problems[row["name"]]
-    totals = np.load(io.BytesIO(bytes(row["totals"])), allow_pickle=False)
-    return {row["name"]: problem.kind(problem.key, int(row["count"]), totals)}
+    found = None if row["found"] is None else stretch_of(json.loads(row["found"]))
+    if row["summary"] is None:
+        return Partial(found=found)
+    return Partial({row["name"]: summary_of(json.loads(row["summary"]))}, found)
 
 
 # -- on the executors ----------------------------------------------------------------------------
@@ -65,22 +64,20 @@ def _labelled(name: str, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.Recor
 
 
 def _answers(task: Task, source: Source, batches: Iterable[pa.RecordBatch], keyed: bool) -> Iterator[pa.RecordBatch]:
-    def added() -> dict[str, Summary]:
+    def added() -> Partial:
         plain = (batch.select([n for n in batch.schema.names if n != KEY]) for batch in batches)
-        own = replace(source, data=plain, coder=None if source.coder is None else Coder(source.coder.groups))
-        raws = own.blocks()
-        return task.added(own, task.gathered(own, raws) if keyed else task.records(own, raws))
+        own = replace(source, data=Batches(plain), coder=None if source.coder is None else Coder(source.coder.groups))
+        return task.read(own, own.blocks(), gather=keyed)
 
     answer = guarded(added, source)
-    rows: dict[str, list[Any]] = {name: [] for name in ("name", "count", "totals", "error", "repeats")}
-    for name, summary in (answer.found or {}).items():
-        buffer = io.BytesIO()
-        np.save(buffer, summary.totals, allow_pickle=False)
-        _add(rows, name, summary.count, buffer.getvalue(), None, None)
-    if answer.error is not None or answer.repeats is not None:
-        _add(rows, None, None, None, None if answer.error is None else spelt(answer.error), answer.repeats)
-    kinds = [pa.string(), pa.int64(), pa.binary(), pa.string(), pa.string()]
-    yield pa.RecordBatch.from_pydict(rows, schema=pa.schema(list(zip(rows, kinds, strict=True))))
+    whole = Partial() if answer.found is None else answer.found
+    rows: dict[str, list[Any]] = {name: [] for name in ("name", "summary", "found", "error", "repeats")}
+    for name, summary in whole.summaries.items():
+        _add(rows, name, json.dumps(plain_summary(summary)), None, None, None)
+    found = None if whole.found is None else json.dumps(plain_stretch(whole.found))
+    error = None if answer.error is None else spelt(answer.error)
+    _add(rows, None, None, found, error, answer.repeats)
+    yield pa.RecordBatch.from_pydict(rows, schema=pa.schema([(name, pa.string()) for name in rows]))
 
 
 def _add(rows: dict[str, list[Any]], *cells: Any) -> None:

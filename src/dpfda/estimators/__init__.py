@@ -3,5 +3,6 @@
 from .base import predictions
 from .kernel import KernelClassifier, KernelRegressor
 from .regression import FunctionOnScalarRegression
+from .scaler import PublicScaler
 
-__all__ = ["FunctionOnScalarRegression", "KernelClassifier", "KernelRegressor", "predictions"]
+__all__ = ["FunctionOnScalarRegression", "KernelClassifier", "KernelRegressor", "PublicScaler", "predictions"]

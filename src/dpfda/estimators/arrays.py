@@ -28,7 +28,7 @@ def strict(model: Any, X: Any, y: Any, **options: Any) -> Any:
     X, y = _unmasked(X), _unmasked(y)
     if model.neighbors == "add-remove" and getattr(X, "shape", (1,))[0] == 0 == getattr(y, "shape", (1,))[0]:
         return inputs(model, X), np.asarray(y, dtype=float)  # scikit-learn wants a response at least
-    checked, responses = _quietly(model, X, y=y, ensure_min_samples=_least(model), **options)
+    checked, responses = quietly(model, X, y=y, ensure_min_samples=_least(model), **options)
     if options.get("y_numeric") and responses.dtype.kind not in "fiub":
         raise ValueError(NUMBERS)
     return checked, responses
@@ -36,7 +36,7 @@ def strict(model: Any, X: Any, y: Any, **options: Any) -> Any:
 
 def inputs(model: Any, X: Any, reset: bool = True) -> Any:
     """Inputs alone: to fit, or (`reset` False) to predict from with a fitted model."""
-    return _quietly(model, _unmasked(X), reset=reset, ensure_min_samples=_least(model) if reset else 1)
+    return quietly(model, _unmasked(X), reset=reset, ensure_min_samples=_least(model) if reset else 1)
 
 
 def _least(model: Any) -> int:
@@ -44,7 +44,8 @@ def _least(model: Any) -> int:
     return 0 if model.neighbors == "add-remove" else 2
 
 
-def _quietly(model: Any, X: Any, **options: Any) -> Any:
+def quietly(model: Any, X: Any, **options: Any) -> Any:
+    """A table as scikit-learn checks it, without contents in its errors."""
     kind: type[Exception] = ValueError
     try:
         return validate_data(model, X, dtype=np.float64, **options)
@@ -55,7 +56,7 @@ def _quietly(model: Any, X: Any, **options: Any) -> Any:
     ) as error:  # its text may quote a cell, so it must not become our error's context
         message = str(error)
         kind = TypeError if isinstance(error, TypeError) else ValueError
-    raise kind(_told(message, model.neighbors == "add-remove"))
+    raise kind(_told(message, getattr(model, "neighbors", "replace") == "add-remove"))
 
 
 def _told(message: str, private_count: bool) -> str:

@@ -19,7 +19,7 @@ from .. import release as exits
 from ..api import check_guess
 from ..errors import ParameterError, RecordError, shown
 from ..ledger import Ledger
-from . import arrays
+from . import arrays, searches
 
 
 class PrivateEstimator(BaseEstimator):
@@ -84,6 +84,8 @@ class PrivateEstimator(BaseEstimator):
         return len(X) if self.n is None else self.n
 
     def _book(self) -> Ledger | None:
+        if self.ledger is None:
+            searches.warn_once()
         return exits.open_ledger(self.ledger)
 
     @property

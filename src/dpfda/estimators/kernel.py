@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from .. import plots, words
 from ..errors import ParameterError, RecordError, shown
-from ..labels import Coder, label_text
+from ..labels import Coder, label_text, warn_of_reading
 from ..ledger import Ledger
 from ..methods.base import one_of
 from ..plans import ClassPlan, KernelPlan, SmootherPlan
@@ -148,12 +148,13 @@ class KernelClassifier(ClassifierMixin, PrivateEstimator):
 
     `epsilon` and `domain` (one public range per input, or a single one for all) have no default: they are
     decisions. `loss` is "logistic" (with probabilities) or "hinge". `classes` lists the public classes; without it
-    those of `y` are taken as public. More than two are told from the rest one by one, each with an equal part of
-    epsilon (the parts add up). Inputs outside the box are clipped to it, when fitting and when predicting.
+    those of `y` are taken as public, with a warning. More than two are told from the rest one by one, each with an
+    equal part of epsilon (the parts add up). Inputs outside the box are clipped to it, to fit and to predict.
 
     >>> import numpy as np, dpfda as dp
     >>> x = np.random.default_rng(0).uniform(-1, 1, (4000, 2))
-    >>> model = dp.KernelClassifier(epsilon=1.0, domain=(-1, 1)).fit(x, (x**2).sum(axis=1) < 0.6)
+    >>> model = dp.KernelClassifier(epsilon=1.0, domain=(-1, 1), classes=[False, True])
+    >>> model = model.fit(x, (x**2).sum(axis=1) < 0.6)
     >>> model.predict([[0.0, 0.0]])
     array([ True])
     """
@@ -199,6 +200,7 @@ class KernelClassifier(ClassifierMixin, PrivateEstimator):
             "n": self._count(X), "domain": self._domain(X), "criterion": self.loss,
             "kernel": self.kernel, "components": self.components, "psi": self.psi, "classes": names,
             "neighbors": self.neighbors, "invalid": self.invalid, "names": self._names,
+            "labels_read": True if self.classes is None else None,
         }  # fmt: skip
         records = np.column_stack([X, codes])
         budget = as_epsilon(self.epsilon)
@@ -227,6 +229,7 @@ class KernelClassifier(ClassifierMixin, PrivateEstimator):
                 )
             X, y = self._checked(X, y)
             check_classification_targets(y)
+            warn_of_reading("classes")
             classes, codes = np.unique(y, return_inverse=True)
             return X, codes.astype(float), _distinct(classes)
         classes = _distinct(np.unique(np.asarray(self.classes)))

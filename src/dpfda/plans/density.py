@@ -248,8 +248,8 @@ class DensityPlan(Plan):
                 np.flatnonzero(~((table >= 0) & (table == np.floor(table))).ravel()).tolist(),
                 "Turn thousands or weights into numbers of people first.",
             )
-        if table.sum() > 2**53:
-            raise RecordError("Counts are too large to be exact", cure="Release several groups instead.")
+        if table.max(initial=0) >= 2**53:
+            raise RecordError("A count is too large to be exact", cure="Release several groups instead.")
         return self.problem.counted(table)
 
     @property

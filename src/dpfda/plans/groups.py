@@ -6,8 +6,8 @@ budgets (derivations: groups).
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -16,6 +16,7 @@ from .. import release as exits
 from .. import summaries as data
 from ..errors import ParameterError, PlanMismatch, shown
 from ..labels import as_groups
+from ..origins import check_groups_apart
 from ..plan import VERSION, Plan, Sealed
 from ..protocol import Summary
 
@@ -38,6 +39,8 @@ class GroupPlan(Sealed):
     member: ClassVar[str] = "group"
     groups: tuple[str, ...]
     plans: tuple[Plan, ...]
+    #: Whether the list of groups was read from the data, where it is not private.
+    labels_read: bool | None = field(default=None, metadata=codec.LATER)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "groups", as_groups(self.groups))
@@ -65,11 +68,15 @@ class GroupPlan(Sealed):
     @property
     def epsilon(self) -> Fraction:
         """What all groups together cost: the largest budget of any of them."""
-        return max(plan.epsilon for plan in self.plans)
+        return self.combined(plan.epsilon for plan in self.plans)
 
     @property
     def delta(self) -> Fraction:
-        return max(plan.delta for plan in self.plans)
+        return self.combined(plan.delta for plan in self.plans)
+
+    def combined(self, costs: Iterable[Fraction]) -> Fraction:
+        """What the costs of all parts come to: the largest, since a record is in one group (derivations: groups)."""
+        return max(costs)
 
     def to_json(self) -> str:
         """All plans as text, with a version and a checksum."""
@@ -80,6 +87,11 @@ class GroupPlan(Sealed):
         """What the groups cost together, in words."""
         budget, names = words.cost(self), f"{len(self.groups)} public groups ({', '.join(self.groups)})"
         record = self.plans[0].vocabulary.record
+        if self.labels_read:
+            names += (
+                f". They were read from the data: a {record} with a label of its own would show as a group, which "
+                "groups=[...] prevents"
+            )
         if self.plans[0].problem.adds:
             return (
                 f"There are {names}. A {record} that is added or removed changes the release of its own group only, so "
@@ -103,15 +115,19 @@ class GroupPlan(Sealed):
         for plan in self.plans:
             plan.check_passes(once)
 
-    def summarize(
-        self, records: Any, by: Any, *, checkpoint: Any = None, site: str = "", **reading: Any
-    ) -> dict[str, Summary]:
+    def summarize(self, records: Any, by: Any, *, checkpoint: Any = None, **reading: Any) -> dict[str, Summary]:
         """One summary per group: `by` is a column of labels, or one label per record. Confidential."""
-        if checkpoint is not None:
-            self.check_passes("a checkpoint")
-            reading["checkpoint"] = engines.Checkpoint(checkpoint, self.family, site)
         problems = {name: plan.stage.problem for name, plan in self._named.items()}
-        return engines.summarize_groups(problems, records, by, self.groups, **reading)
+        if checkpoint is None:
+            return self._read(problems, records, by, **reading)
+        self.check_passes("a checkpoint")
+        saved = engines.Checkpoint(checkpoint, self.family)
+        return engines.summarize_groups(problems, records, by, self.groups, checkpoint=saved, **reading)
+
+    def _read(self, problems: Any, records: Any, by: Any, **reading: Any) -> dict[str, Summary]:
+        """All records, through the problems of some stage; of a group whose size is public and given, no more."""
+        most = {name: plan.most for name, plan in self._named.items() if plan.most is not None}
+        return engines.summarize_groups(problems, records, by, self.groups, most=most or None, **reading)
 
     @property
     def _named(self) -> dict[str, Plan]:
@@ -143,11 +159,16 @@ class GroupPlan(Sealed):
         found = records if summarised else self.summarize(records, by, **reading) if read is None else read
         if set(found) != set(self.groups):
             raise PlanMismatch("There must be one summary per group of the plan.")
-        later = {name: value for name, value in reading.items() if name not in ("checkpoint", "site")}
-        again = lambda problems: engines.summarize_groups(problems, records, by, self.groups, **later)  # noqa: E731
+        self._check_apart(found)
+        later = {name: value for name, value in reading.items() if name != "checkpoint"}
+        again = lambda problems: self._read(problems, records, by, **later)  # noqa: E731
         whole = query or self.plans[0].query
         released = exits.execute_all(self, self._named, found, book, whole, None if summarised else again)
         return exits.GroupRelease(plan=self, releases=released)
+
+    def _check_apart(self, found: Mapping[str, Summary]) -> None:
+        """Refuse a record that would be in two groups: their budgets would add up."""
+        check_groups_apart([summary.origins for summary in found.values()])
 
     def __repr__(self) -> str:
         members = f"{self.member}{'es' if self.member.endswith('s') else 's'}"

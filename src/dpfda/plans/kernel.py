@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -11,6 +12,7 @@ import numpy as np
 
 from .. import release as exits
 from .. import words
+from ..codec import LATER
 from ..errors import ParameterError, shown
 from ..inputs import LENGTH, LENGTH_ABOVE, FeatureMap, InputBox, kernel_basis
 from ..kernels import Gaussian, Stationary
@@ -19,8 +21,8 @@ from ..losses import Hinge, Huber, Logistic, Loss
 from ..methods import FRL, KNorm, Method
 from ..methods.base import check_positive, one_of
 from ..plan import Plan
-from ..problems.risk import MOST_TIMES, RiskProblem
-from ..protocol import INVALID, NEIGHBORS, as_epsilon
+from ..problems.risk import RiskProblem
+from ..protocol import INVALID, NEIGHBORS, Summary, as_epsilon
 from .checks import as_box, as_names, as_range, number_of_records, whole
 from .groups import GroupPlan
 
@@ -81,6 +83,8 @@ class KernelPlan(Plan):
     neighbors: str = "replace"
     invalid: str = "raise"
     method: Method = None  # type: ignore[assignment]
+    #: Whether the list of classes was read from the data, where it is not private.
+    labels_read: bool | None = field(default=None, metadata=LATER)
 
     def __post_init__(self) -> None:
         put = lambda name, value: object.__setattr__(self, name, value)  # noqa: E731
@@ -229,6 +233,11 @@ class KernelPlan(Plan):
         if self.bound is None:
             rows.append(("classes", f"{', '.join(self.classes)}; positive: {self.classes[self.positive]}"))  # type: ignore[arg-type,index]
             text += f"Which classes there are is public: {', '.join(self.classes)}."  # type: ignore[arg-type]
+            if self.labels_read:
+                text += (
+                    " They were read from the data: a record with a label of its own would show as a class, which "
+                    "classes=[...] prevents."
+                )
             size, name = 1.0, "a margin of one over the box"
         else:
             low, high = self.bound
@@ -242,9 +251,7 @@ class KernelPlan(Plan):
             release=f"{self.query} function of {len(self.domain)} input{'s' if len(self.domain) > 1 else ''}",
             record="record",
             target="fitted function",
-            assumption=text
-            + " The guarantee holds whatever the data is; only accuracy depends on these ranges."
-            + (f" Data of more than {MOST_TIMES} times the public guess of n is refused." if self.problem.adds else ""),
+            assumption=text + " The guarantee holds whatever the data is; only accuracy depends on these ranges.",
             unusable="counts, and has no say in the fit",
             rows=tuple(rows),
             size=size * float(np.sqrt(volume)),
@@ -292,13 +299,9 @@ class ClassPlan(GroupPlan):
 
     member: ClassVar[str] = "class"
 
-    @property
-    def epsilon(self) -> Fraction:
-        return sum((plan.epsilon for plan in self.plans), Fraction(0))
-
-    @property
-    def delta(self) -> Fraction:
-        return sum((plan.delta for plan in self.plans), Fraction(0))
+    def combined(self, costs: Iterable[Fraction]) -> Fraction:
+        """What the costs of all parts come to: every record is in each of them, so they add up."""
+        return sum(costs, Fraction(0))
 
     @property
     def composition(self) -> str:
@@ -309,6 +312,9 @@ class ClassPlan(GroupPlan):
             f"{len(self.groups)} times epsilon {float(self.plans[0].epsilon):.3g} make {float(self.epsilon):g} "
             f"(sequential composition)."
         )
+
+    def _check_apart(self, found: Mapping[str, Summary]) -> None:
+        """Every record is in every part: that is what the sum of budgets is for."""
 
     def release_records(self, records: Any, ledger: Any = None, query: str = "", **reading: Any) -> GroupRelease:
         """One pass over the records, one charge, one function per class."""

@@ -18,7 +18,6 @@ from typing import Any, ClassVar
 import numpy as np
 
 from .. import release as exits
-from .. import summaries as data
 from ..basis import Eigenbasis
 from ..codec import Fact
 from ..errors import ParameterError, shown
@@ -136,10 +135,10 @@ class MomentPlan(Plan):
             return super().release(records, ledger, query=query, **reading)
         book = exits.open_ledger(ledger)
         exits.check_budget(book, self)
-        if records.shape[1] != self.problem.width or not len(records):
-            data.summarize(self.problem, records)  # says what is wrong
+        if records.shape[1] != self.problem.width:
+            self.summarize(records)  # says what is wrong
         coded = self.problem.code(np.asarray(records, dtype=float))
-        again = lambda problem: data.summarize(replace(problem, coded=True), coded)  # noqa: E731
+        again = lambda problem: self._read(replace(problem, coded=True), coded)  # noqa: E731
         return exits.execute(self, again(self.problem), book, query or self.query, again)
 
     @property

@@ -84,9 +84,21 @@ def check_key(problem: Any, summary: Summary, what: str) -> None:
 
 
 def check_count(problem: Any, summary: Summary) -> None:
-    """Refuse another number of records than the plan's, where that number is public."""
-    if not problem.adds and summary.count != problem.n:
-        raise PlanMismatch(
-            f"The plan is for n = {problem.n} {problem.record}s and the data has {summary.count}. "
-            f"Under 'replace' n is public and must match: build the plan with n={summary.count}."
-        )
+    """Refuse another number of records than the plan's, where that number is public.
+
+    With ``invalid="center"`` missing records count as the centre, and surplus ones were dropped when they were read;
+    where there are more all the same (parts that were summarised apart), nobody can tell which to drop.
+    """
+    if any(origin.kept not in (None, problem.n) for origin in summary.origins):
+        raise PlanMismatch("This summary holds some of more records, for another n. Summarise them with this plan.")
+    if problem.adds or summary.count == problem.n or (problem.invalid == "center" and summary.count < problem.n):
+        return
+    raise PlanMismatch(
+        f"The plan is for n = {problem.n} {problem.record}s and the data has {summary.count}. "
+        f"Under 'replace' n is public and must match: build the plan with n={summary.count}."
+    )
+
+
+def count_of(problem: Any, summary: Summary) -> int:
+    """The number of records that a statistic is about: the public one, of which missing records are the centre."""
+    return summary.count if problem.adds else int(problem.n)

@@ -23,11 +23,13 @@ from ..lattice import RADIUS, RADIUS_BITS
 from ..protocol import Part, Reach, Summary
 from ..reach import EuclideanReach
 from ..symmetric import ROOT2, SymmetricBasis
-from .bare import BareProblem, check_count, check_key
+from ..totals import are_integers
+from .bare import BareProblem, check_count, check_key, count_of
 from .count import quotient
 from .mean import MeanProblem
 
-#: Products need twice the bits of a record: encoded values have this many, so that totals of 2^30 records fit.
+#: Products need twice the bits of a record: encoded values have this many, so that totals of 2^30 records fit into 63
+#: bits. A plan is for no more; where data hold more all the same, totals grow.
 SQUARE_BITS = 16
 MOST_SQUARES = 2**30
 #: Rows taken at a time: their products add up in floats without rounding, and stay in a processor's cache.
@@ -159,17 +161,15 @@ class CovarianceProblem(BareProblem):
         check_key(self, summary, "grid, bound, kernel or per-curve options")
         size = self.basis.line.size
         totals = summary.totals
-        if totals.shape != (size + size * (size + 1) // 2,) or totals.dtype != np.int64 or summary.count < 0:
+        if totals.shape != (size + size * (size + 1) // 2,) or not are_integers(totals) or summary.count < 0:
             raise PlanMismatch("This summary does not have the plan's shape; summarise the records with this plan.")
-        if summary.count > MOST_SQUARES:
-            raise PlanMismatch(f"A covariance holds at most {MOST_SQUARES} records. Release several groups instead.")
         most = summary.count * (RADIUS / 2.0 ** (RADIUS_BITS - SQUARE_BITS) + size) ** 2
         if (np.abs(totals.astype(float)) > most).any():
             raise PlanMismatch("This summary holds totals that no clipped records can have; it is damaged.")
         check_count(self, summary)
 
     def estimate(self, summary: Summary) -> list[Fraction]:
-        size, count = self.basis.line.size, summary.count
+        size, count = self.basis.line.size, count_of(self, summary)
         sums = [int(x) for x in summary.totals[:size]]
         places = np.zeros((size, size), dtype=np.int64)
         places[np.triu_indices(size)] = np.arange(size * (size + 1) // 2)

@@ -202,7 +202,7 @@ class DensityProblem:
     def counted(self, counts: np.ndarray) -> Summary:
         """The summary of a table of counts: one whole number per cell or bin, checked by the caller."""
         totals = np.ascontiguousarray(counts, dtype=np.int64).ravel()
-        return Summary(self.key, int(totals.sum()), totals)
+        return Summary(self.key, sum(totals.tolist()), totals)
 
     # -- all records ----------------------------------------------------------------------
 
@@ -211,7 +211,7 @@ class DensityProblem:
         totals = summary.totals
         if totals.shape != (int(np.prod(self.bins)),) or totals.dtype != np.int64 or summary.count < 0:
             raise PlanMismatch("This summary does not have the plan's shape; summarise the points with this plan.")
-        placed = int(totals.sum())
+        placed = sum(totals.tolist())
         if (totals < 0).any() or placed > summary.count or (self.invalid == "raise" and placed != summary.count):
             raise PlanMismatch("This summary holds counts that no points can have; it is damaged.")
         check_count(self, summary)

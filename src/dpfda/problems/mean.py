@@ -24,6 +24,7 @@ from ..grid import Grid, ProductGrid
 from ..intake import Intake, fill_gaps
 from ..lattice import RADIUS
 from ..protocol import Part, Reach, Summary
+from ..totals import are_integers
 from .bare import check_count, check_key
 from .count import quotient
 from .curves import standardize
@@ -292,7 +293,7 @@ class MeanProblem:
     def _check_range(self, summary: Summary) -> None:
         """Totals that no records could have made do not pass: summaries may come from elsewhere."""
         totals = summary.totals
-        if totals.shape != (self._encoded_size,) or totals.dtype != np.int64 or summary.count < 0:
+        if totals.shape != (self._encoded_size,) or not are_integers(totals) or summary.count < 0:
             raise PlanMismatch("This summary does not have the plan's shape; summarise the records with this plan.")
         if (np.abs(totals.astype(float)) > summary.count * RADIUS).any():
             raise PlanMismatch("This summary holds totals that no clipped records can have; it is damaged.")

@@ -21,12 +21,11 @@ from ..errors import PlanMismatch, RecordError
 from ..lattice import RADIUS, clip_euclidean
 from ..protocol import Reach, Summary
 from ..reach import EuclideanReach, ManhattanReach
+from ..totals import are_integers
 from .bare import BareProblem, check_count, check_key
 from .design import SQUARE_BITS, STEPS, Design, Response
 from .gram import Encoded
 
-#: Records whose totals fit 63 bits.
-MOST_SQUARES = 2**29
 #: Bits of the rough prediction's coefficients: products with sixteen-bit inputs stay below 2^53.
 PREDICTION_BITS = 34
 #: Radii among which the residuals' is chosen: each the last over the eighth root of two, from the largest one down.
@@ -128,10 +127,8 @@ class PairProblem(BareProblem, ABC):
     def check(self, summary: Summary) -> None:
         check_key(self, summary, "inputs, bounds or options")
         totals = summary.totals
-        if totals.dtype != np.int64 or totals.shape != self.total(np.empty((0, self.width))).shape:
+        if not are_integers(totals) or totals.shape != self.total(np.empty((0, self.width))).shape or summary.count < 0:
             raise PlanMismatch("This summary does not have the plan's shape; summarise the records with this plan.")
-        if not 0 <= summary.count <= MOST_SQUARES:
-            raise PlanMismatch(f"A regression holds at most {MOST_SQUARES} records.")
         if (np.abs(totals.astype(float)) > summary.count * 2.0 ** (2 * SQUARE_BITS + 2)).any():
             raise PlanMismatch("This summary holds totals that no clipped records can have; it is damaged.")
         check_count(self, summary)

@@ -15,6 +15,7 @@ from ..intake import Intake
 from ..noise import Choice
 from ..protocol import Part, Reach, Stage, Summary
 from ..reach import BoxReach
+from ..totals import are_integers
 from .bare import BareProblem
 from .mean import MeanProblem
 
@@ -112,7 +113,7 @@ class Scores(ThroughProblem):
 def check_totals(summary: Summary, size: int, most: int) -> None:
     """Refuse totals that no records could have made: summaries may come from elsewhere."""
     totals = summary.totals
-    if totals.dtype != np.int64 or totals.shape != (size,) or summary.count < 0:
+    if not are_integers(totals) or totals.shape != (size,) or summary.count < 0:
         raise PlanMismatch("This summary does not have the plan's shape; summarise the records with this plan.")
     if (totals < 0).any() or (totals > summary.count * most).any():
         raise PlanMismatch("This summary holds totals that no records can have; it is damaged.")

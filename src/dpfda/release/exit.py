@@ -12,6 +12,7 @@ import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -65,11 +66,39 @@ def execute_all(
             raise PlanMismatch("This plan reads the records several times: pass them, or plan with passes=1.")
         plan.stage.problem.check(summaries[name])
         settled[name] = plan.stage.settle(summaries[name])
+    account = Account(whole, plans)
+    account.add({name: plan.stage for name, plan in plans.items()})
     entry, study = None, ledger.name if ledger else None
     if ledger is not None:
         entry = ledger.charge(whole.epsilon, delta=whole.delta, plan=whole.digest, query=query)
     with standing(entry.number if entry else None, study):
-        return _released(whole, plans, summaries, settled, query, study, entry, again)
+        return _released(whole, plans, summaries, settled, query, study, entry, again, account)
+
+
+class Account:
+    """What the stages of a release have cost so far, held against its one charge before each draw."""
+
+    def __init__(self, whole: Any, plans: Mapping[str, Any]):
+        self.whole, self.plans = whole, plans
+        self.spent = {name: (Fraction(0), Fraction(0)) for name in plans}
+
+    def add(self, stages: Mapping[str, Stage]) -> None:
+        """The next stages, which are about to be drawn; refused if all together would cost more than is charged."""
+        for name, stage in stages.items():
+            epsilon, delta = self.spent[name]
+            self.spent[name] = epsilon + stage.epsilon, delta + stage.delta
+            self._hold(self.spent[name], self.plans[name])
+        epsilons, deltas = zip(*self.spent.values(), strict=True)
+        self._hold((self.whole.combined(epsilons), self.whole.combined(deltas)), self.whole)
+
+    @staticmethod
+    def _hold(cost: tuple[Fraction, Fraction], plan: Any) -> None:
+        if cost[0] > plan.epsilon or cost[1] > plan.delta:
+            raise PlanMismatch(
+                f"The stages of this plan cost epsilon {float(cost[0]):g} and delta {float(cost[1]):g}, and it charges "
+                f"{float(plan.epsilon):g} and {float(plan.delta):g}: its method does not keep to its budget. Nothing "
+                "more is drawn."
+            )
 
 
 @contextmanager
@@ -92,11 +121,12 @@ def _released(
     study: str | None,
     entry: Entry | None,
     again: Again | None,
+    account: Account,
 ) -> dict[str, Any]:
     """Draw and seal: nothing before the charge comes here."""
     created = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
     drawn = {name: [_drawn(plan.stage, settled[name])] for name, plan in plans.items()}
-    _draw_on(plans, summaries, drawn, whole.delta, again)
+    _draw_on(plans, summaries, drawn, account, again)
     releases = {}
     for name, plan in plans.items():
         coefficients = codec.frozen_array(plan.assembled(drawn[name]))
@@ -120,7 +150,7 @@ def _draw_on(
     plans: Mapping[str, Any],
     summaries: Mapping[str, Summary],
     drawn: dict[str, list[np.ndarray]],
-    delta: Any,
+    account: Account,
     again: Again | None,
 ) -> None:
     """Later stages, one pass over the records for all plans together."""
@@ -131,11 +161,12 @@ def _draw_on(
         others = {n: stage.problem for n, stage in stages.items() if stage.problem.key != summaries[n].key}
         if others and again is None:
             raise PlanMismatch("This plan reads the records several times. The charge stands.")
+        account.add(stages)
         read = again(others) if others and again is not None else {}
         for name, stage in stages.items():
             summary = read.get(name, summaries[name])
-            if summary.count != summaries[name].count or stage.delta > delta:
-                raise PlanMismatch("The records, or the plan, changed between two passes. The charge stands.")
+            if summary.count != summaries[name].count:
+                raise PlanMismatch("The records changed between two passes. The charge stands.")
             stage.problem.check(summary)
             drawn[name].append(_drawn(stage, stage.settle(summary)))
         going = {name: plans[name] for name in stages}

@@ -21,7 +21,7 @@ class FunctionRelease(Release):
     >>> import numpy as np, dpfda as dp
     >>> rng = np.random.default_rng(0)
     >>> x = rng.uniform(0, 1, (3000, 1))
-    >>> model = dp.KernelClassifier(epsilon=1.0, domain=[(0, 1)]).fit(x, x[:, 0] > 0.5)
+    >>> model = dp.KernelClassifier(epsilon=1.0, domain=[(0, 1)], classes=[False, True]).fit(x, x[:, 0] > 0.5)
     >>> model.release_([0.1, 0.9]).shape
     (2,)
     """

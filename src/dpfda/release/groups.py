@@ -26,7 +26,7 @@ class GroupRelease(Mapping[str, Any]):
     >>> import numpy as np, dpfda as dp
     >>> rng = np.random.default_rng(0)
     >>> ages, sex = rng.gamma(9.0, 8.0, 2000).clip(0, 110), np.where(rng.random(2000) < 0.5, "f", "m")
-    >>> both = dp.density(ages, by=sex, epsilon=1.0, domain=[(0, 110)])
+    >>> both = dp.density(ages, by=sex, groups=["f", "m"], epsilon=1.0, domain=[(0, 110)])
     >>> sorted(both), both.difference("f", "m").band(0.95).level
     (['f', 'm'], 0.95)
     """

@@ -1,0 +1,67 @@
+"""A scaler that learns nothing: what may stand before a private model in a pipeline."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
+from sklearn.utils.validation import check_is_fitted
+
+from ..errors import ParameterError, shown
+from . import arrays
+from .base import domain_for
+
+
+class PublicScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
+    """Inputs from their public ranges to [0, 1]; what lies outside is moved to the edge, what is missing stays so.
+
+    `domain` is one (low, high) per input, by name if you like, or a single one for all. Nothing is learnt from the
+    data, so nothing is spent: each row is scaled alone. (scikit-learn's own scalers learn from all rows: before a
+    private model they are a leak.)
+
+    >>> import numpy as np
+    >>> PublicScaler(domain=[(0, 110), (0, 200)]).fit_transform(np.array([[55.0, 50.0], [120.0, 200.0]])).tolist()
+    [[0.5, 0.25], [1.0, 1.0]]
+    """
+
+    def __init__(self, domain: Any = None):
+        self.domain = domain
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.requires_fit = True
+        return tags
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Check the ranges, and that there is one for each column of numbers. Nothing is learnt."""
+        arrays.quietly(self, X, ensure_all_finite=False)
+        self._box()
+        return self
+
+    def transform(self, X: Any) -> np.ndarray:
+        """Each value on the scale of its range."""
+        check_is_fitted(self, "n_features_in_")
+        low, high = self._box()
+        rows = arrays.quietly(self, X, reset=False, ensure_all_finite=False)
+        return np.asarray((np.clip(rows, low, high) - low) / (high - low))
+
+    def inverse_transform(self, X: Any) -> np.ndarray:
+        """Back from [0, 1] to the ranges."""
+        check_is_fitted(self, "n_features_in_")
+        low, high = self._box()
+        return low + np.asarray(X, dtype=float) * (high - low)
+
+    def _box(self) -> tuple[np.ndarray, np.ndarray]:
+        cure = "Pass domain=[(0, 110), (0, 200)], one range per input: it is never read from the data."
+        if self.domain is None:
+            raise ParameterError("a scaler needs public ranges", "none", cure)
+        ranges = domain_for(self.domain, self.n_features_in_, getattr(self, "feature_names_in_", None))
+        try:
+            low, high = np.array([(float(low), float(high)) for low, high in ranges]).T
+        except (TypeError, ValueError):
+            raise ParameterError("a domain is one pair of numbers per input", shown(self.domain), cure) from None
+        if not (np.isfinite(low).all() and np.isfinite(high).all() and (low < high).all()):
+            raise ParameterError("a range runs from a number to a larger one", shown(self.domain), cure)
+        return low, high
