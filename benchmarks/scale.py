@@ -127,7 +127,7 @@ def job_stream(
     warm()
     calls.clear()
     seconds, summary = clock(lambda: plan.summarize(files, columns="t*"))
-    merging = clock(lambda: functools.reduce(lambda a, b: a.merge(b), [summary] * 1000))[0] / 999
+    merging = clock(lambda: functools.reduce(lambda a, b: a.plus(b), [summary] * 1000))[0] / 999
     return {
         "seconds": seconds, "megabytes": peak() - base, "ready": ready, "merge": merging, "calls": len(calls),
         "summary": [summary.key, summary.count, summary.totals.tolist()],

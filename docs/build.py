@@ -125,7 +125,7 @@ def pictures() -> None:
     ax.set_ylabel("kilowatt")
     (DOCS / "images" / "mean.png").write_bytes(plots.png(ax))
     ages, sex = dp.datasets.lifetimes(5000, np.random.default_rng(2024))
-    groups = dp.density(ages, by=sex, epsilon=1.0, domain=[(0, 110)], axes=["age (years)"])
+    groups = dp.density(ages, by=sex, groups=["f", "m"], epsilon=1.0, domain=[(0, 110)], axes=["age (years)"])
     (DOCS / "images" / "density.png").write_bytes(plots.png(groups["f"].plot()))
     (DOCS / "images" / "groups.png").write_bytes(plots.png(groups.plot()))
     (DOCS / "images" / "difference.png").write_bytes(plots.png(groups.difference("f", "m").plot()))
@@ -150,7 +150,7 @@ def _models(sample: dp.datasets.Sample) -> None:
     picture = plots.curves(grid, model.release_.values, model.release_.band(), ["intercept", "person", "heating"])
     (DOCS / "images" / "regression.png").write_bytes(plots.png(picture, dpi=110))
     X, y = make_moons(20_000, noise=0.2, random_state=0)
-    classifier = dp.KernelClassifier(epsilon=1.0, domain=[(-2, 3), (-1.5, 2)]).fit(X, y)
+    classifier = dp.KernelClassifier(epsilon=1.0, domain=[(-2, 3), (-1.5, 2)], classes=[0, 1]).fit(X, y)
     (DOCS / "images" / "classifier.png").write_bytes(plots.png(classifier.plot()))
 
 

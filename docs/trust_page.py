@@ -100,7 +100,12 @@ def ledger(found: dict[str, Any]) -> list[str]:
         if isinstance(each, dict)
     ]
     head = ["processes, entries before", "charges per second", "charges by one process", "lost"]
-    return ["## Ledger throughput", "", *table(head, rows)]
+    lines = ["## Ledger throughput", "", *table(head, rows)]
+    if (ratio := found.get("cost_at_100000_over_100")) is not None:
+        short, long = found["ms_per_charge_at_100"], found["ms_per_charge_at_100000"]
+        cost = f"A charge takes {short:.2f} ms with 100 entries and {long:.2f} ms with 100,000, by turns"
+        lines += ["", f"{cost}: {ratio:.2f} times as long."]
+    return lines
 
 
 def fuzz(found: dict[str, Any]) -> list[str]:

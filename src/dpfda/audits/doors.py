@@ -208,13 +208,16 @@ class Doors:
                 query = self.plan.to_opendp()
             except ParameterError:
                 return Check(name, True, "this plan is not offered as one")
-            if self.target.keyed:
-                return Check(name, True, "each unit is read alone")
-            rows = np.repeat(self.other, self.target.n - 1, axis=0)
-            for what, record in hostile(self.first.shape[1]):
-                if not _accepted(query, np.vstack([record, rows])):
+            odd: list[tuple[str, Any]] = list(hostile(self.first.shape[1]))
+            rows = list(np.repeat(self.other, self.target.n - 1, axis=0))
+            if self.target.keyed:  # a member of the data is all that one person has
+                odd = [(what, record[None]) for what, record in odd] + [("a text", "x"), ("nothing", None)]
+                rows = [row[None] for row in rows]
+            for what, record in odd:
+                data = [record, *rows]
+                if not _accepted(query, data if self.target.keyed else np.array(data)):
                     return Check(name, False, f"it fails for a record that is {what}: a loss without bound")
-        return Check(name, True, "it answers whatever a record holds")
+        return Check(name, True, f"it answers {len(odd)} hostile records")
 
 
 def _accepted(work: Callable[..., Any], *given: Any, **options: Any) -> bool:
