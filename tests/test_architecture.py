@@ -44,6 +44,7 @@ ROOMS = [
     "words",
     "plots",
     "labels",
+    "births",
     "places",
     "layouts",
     "blocks",

@@ -143,8 +143,8 @@ def shares(labels: np.ndarray, count: int) -> np.ndarray:
     return np.array([known[label] for label in labels.tolist()], dtype=np.int64)
 
 
-def places_of(records: np.ndarray) -> np.ndarray:
-    """The place of each record in an order of all that a record can hold: a function of that record alone."""
+def content_of(records: np.ndarray) -> np.ndarray:
+    """A number for what each record holds, which says nothing else about it: a function of that record alone."""
     rows = np.ascontiguousarray(records, dtype=float)
     return np.array([place_of(row.tobytes()) for row in rows], dtype=np.uint64)
 
@@ -158,11 +158,11 @@ def usable(raws: Iterable[Raw], between: Stretch | None, lenient: bool) -> Itera
     for raw in raws:
         kept = np.ones(len(raw), dtype=bool)
         if between is not None and raw.keys:
-            inside = {label: between.holds(label) for label in set(raw.keys[0].tolist())}
+            inside = {label: label == "" or between.holds(label) for label in set(raw.keys[0].tolist())}
             kept = np.array([inside[label] for label in raw.keys[0].tolist()], dtype=bool)
             if not (kept.all() or lenient):
                 error = RecordError("A label lies outside the declared stretch", np.flatnonzero(~kept).tolist(),
-                                    "Read this part without it, or declare the right one.")  # fmt: skip
+                                    "Leave the row out, or widen between=.")  # fmt: skip
                 raise located(error, raw)
         if lenient:
             for labels in raw.keys:

@@ -29,8 +29,9 @@ KINDS: dict[str, type[Summary]] = {"Summary": Summary, "Tally": Tally}
 class Part:
     """One file that was added up: where it was, how it is recognised, and whose records it holds.
 
-    `number` is the file's on its disk. Where several rows may be one person's (`keyed`), labels lie in the stretch that
-    was declared (`between`) or in which they were `found`. `public` parts are told apart by public facts alone.
+    `number` is the file's on its disk. Where several rows may be one person's (`keyed`), `labels` say whose (their
+    column and what it is compared as) and lie in the stretch that was declared (`between`) or in which they were
+    `found`. `public` parts are told apart by public facts alone.
     """
 
     name: str
@@ -39,15 +40,16 @@ class Part:
     site: str = ""
     number: str = ""
     keyed: bool = False
+    labels: tuple[str, str] = ("", "")
     between: Stretch | None = None
     found: Stretch | None = None
     public: bool = False
 
     def origin(self, reading: str, group: str = "") -> Origin:
         """As summaries know it; `reading` says how its file was read."""
-        known = codec.digest([self.site, self.address, self.number, reading])
+        known = codec.digest([self.site, self.address, self.number, reading, plain_stretch(self.between)])
         files = ((self.address, self.number),)
-        return Origin(known, group, files, self.site, self.keyed, self.between, self.found)
+        return Origin(known, group, files, self.site, self.keyed, self.labels, self.between, self.found)
 
     def is_file(self, other: Part) -> bool:
         """Whether both are one file, by where it is and never by what it holds."""
@@ -88,7 +90,7 @@ class Saved:
 
         Where a refusal must not depend on what a file holds, it is simply not read again.
         """
-        known = next((part for part in self.parts if part.is_file(new)), None)
+        known = next((part for part in self.parts if part.is_file(new) and part.between == new.between), None)
         if known is not None and not new.public and known.fingerprint != new.fingerprint:
             raise RecordError(
                 f"The file {new.name!r} changed since it was counted",
@@ -113,7 +115,12 @@ class Saved:
             whole[name] = whole[name].plus(summary) if name in whole else summary
         how = self if self.parts else other
         parts = (*self.parts, *other.parts)
-        return replace(self, summaries=whole, parts=parts, columns=how.columns, reading=how.reading)
+        return replace(self, summaries=whole, parts=parts, columns=how.columns, reading=how.reading)._named()
+
+    def _named(self) -> Saved:
+        """The same with summaries that know where their records come from."""
+        known = {name: replace(summary, origins=self.origins(name)) for name, summary in self.summaries.items()}
+        return replace(self, summaries=known)
 
     def save(self, path: str | os.PathLike[str]) -> Path:
         """Write it, readable by its owner only; the file is whole or absent."""
@@ -139,16 +146,16 @@ def _check_apart(part: Part, known: Part) -> None:
     raise RecordError(
         f"The files {known.name!r} and {part.name!r} may hold the same unit",
         cure="Files that are summarised apart must hold each unit whole, in one of them, between labels that no other "
-        "file has: sort and split them so (where nothing may be refused for what labels are found, declare the stretch "
-        "of each with between=), read them in one go without a checkpoint, or name a site of its own for each if no "
-        "unit is in two.",
+        "file has: sort and split them so (where no labels in the data may lead to a refusal, declare the stretch of "
+        "each with between=('A', 'Mzz')), release them in one go, or name a site of its own for each if no unit is in "
+        "two.",
     )
 
 
 def _plain(part: Part) -> dict[str, Any]:
     facts = {name: getattr(part, name) for name in ("name", "fingerprint", "address", "site", "number")}
     stretches = {name: plain_stretch(getattr(part, name)) for name in ("between", "found")}
-    return {**facts, "keyed": part.keyed, "public": part.public, **stretches}
+    return {**facts, "keyed": part.keyed, "labels": list(part.labels), "public": part.public, **stretches}
 
 
 def plain_stretch(stretch: Stretch | None) -> dict[str, Any] | None:
@@ -192,9 +199,7 @@ def load(path: str | os.PathLike[str]) -> Saved:
         parts = tuple(_part(entry) for entry in body["files"])
         summaries = {str(group): summary_of(entry) for group, entry in body["summaries"].items()}
         columns = None if body["columns"] is None else tuple(str(name) for name in body["columns"])
-        saved = Saved(_digest(body["plan"]), summaries, parts, columns, str(body["reading"]))
-        known = {name: replace(summary, origins=saved.origins(name)) for name, summary in summaries.items()}
-        return replace(saved, summaries=known)
+        return Saved(_digest(body["plan"]), summaries, parts, columns, str(body["reading"]))._named()
     except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, MemoryError):
         raise FileError(f"{name!r} does not hold a whole summary.") from None
 
@@ -216,7 +221,8 @@ def _part(entry: Mapping[str, Any]) -> Part:
         return Part(**facts, keyed=plain is not None, found=stretch_of(plain))
     facts |= {name: bool(entry[name]) for name in ("keyed", "public")}
     facts |= {name: stretch_of(entry[name]) for name in ("between", "found")}
-    return Part(**facts, number=str(entry["number"]))
+    name, kind = entry["labels"]
+    return Part(**facts, number=str(entry["number"]), labels=(str(name), str(kind)))
 
 
 def summary_of(entry: Mapping[str, Any]) -> Summary:

@@ -55,13 +55,12 @@ def layout(path: Place, header: bool | None, lenient: bool, width: int | None) -
     delimiter = "\t" if path.suffix == ".tsv" else ","
     with path.open() as file:
         line, returns = _first_line(file)
-    foreign = line.startswith(FOREIGN_MARKS)
-    if lenient and not header and width is not None and not foreign:  # the first line is a record
+    if lenient and not header and width is not None:  # the first line is a record, which decides nothing
         return Layout(delimiter, None, width)
     if len(line) > LONGEST_LINE:
         raise FileError(f"{path.name!r} begins with a line of more than {LONGEST_LINE:,} characters. {SPLIT}")
     text = line.decode("utf-8", "replace").removeprefix(MARK)
-    if foreign or "\x00" in text or "\ufffd" in text:
+    if line.startswith(FOREIGN_MARKS) or "\x00" in text or "\ufffd" in text:
         raise FileError(f"{path.name!r} does not begin with text in UTF-8. Save it as UTF-8.")
     first = _cells(text, delimiter)
     if not text.strip():

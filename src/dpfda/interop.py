@@ -98,10 +98,11 @@ def measurement(plan: Any, domain: Domain | None = None, columns: Any = None) ->
             "Plan with a pure method, such as method=dp.KNorm().",
         )
     if plan.problem.invalid != "center" or getattr(plan, "outside", "clip") != "clip":
+        wanted = "invalid='center'" + (", outside='clip'" if hasattr(plan, "outside") else "")
         raise ParameterError(
-            "OpenDP charges nothing for a query that fails, so no record may make one fail",
-            "a plan that stops at unusable records",
-            "Plan with invalid='center'" + (", outside='clip'." if hasattr(plan, "outside") else "."),
+            "OpenDP charges nothing for a query that fails, so each record must have its place in the answer",
+            f"a plan without {wanted}",
+            f"Plan with {wanted}.",
         )
     unit = getattr(plan, "unit", None)
     if unit is not None and (domain is not None or columns is not None or unit.order is not None):

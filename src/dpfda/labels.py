@@ -159,7 +159,7 @@ def warn_of_reading(what: str) -> None:
         f"Which {what} there are is read from the data, without privacy: a record with a label of its own would show. "
         f"Pass {what}=[...], the public list.",
         NotPrivateWarning,
-        stacklevel=2,
+        stacklevel=5,
     )
 
 

@@ -13,6 +13,7 @@ import uuid
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
+from numbers import Real
 from typing import Any
 
 from .errors import ParameterError, RecordError, shown
@@ -71,6 +72,14 @@ def as_number(label: str) -> float:
         return math.nan
 
 
+#: Labels are no larger numbers.
+HUGE = 10**300
+
+
+def _is_number(x: Any) -> bool:
+    return isinstance(x, int | float | Real) and not isinstance(x, bool) and bool(-HUGE < x < HUGE)  # type: ignore[operator]
+
+
 def as_stretch(between: Any) -> Stretch | None:
     """A public pair of labels: two texts (in the order of texts) or two numbers.
 
@@ -83,9 +92,9 @@ def as_stretch(between: Any) -> Stretch | None:
     if isinstance(between, str) or not hasattr(between, "__len__") or len(between) != 2:
         raise ParameterError("between is a pair of labels", shown(between), cure)
     first, last = between
-    if isinstance(first, str) and isinstance(last, str) and first <= last:
-        return Stretch(texts=(first, last))
-    if all(isinstance(x, int | float) and math.isfinite(x) for x in (first, last)) and first <= last:
+    if isinstance(first, str) and isinstance(last, str) and first.strip() <= last.strip():
+        return Stretch(texts=(first.strip(), last.strip()))
+    if _is_number(first) and _is_number(last) and first <= last:
         return Stretch(numbers=(float(first), float(last)))
     raise ParameterError("between runs from a label to a later one, both texts or both numbers", shown(between), cure)
 
@@ -105,9 +114,10 @@ File = tuple[str, str]
 class Origin:
     """One reading of some data, or the part of it that went to one group.
 
-    `keyed` says that several rows may be one person's; then `between` is the stretch of labels that was declared for
-    them, and `found` the one that they were found in (None where a proof must rest on public facts). `kept` is how
-    many records were kept, where there were more.
+    `keyed` says that several rows may be one person's. Then `labels` are the column that says whose and what it is
+    compared as (nothing for labels in memory), `between` is the stretch that was declared for them, and `found` the
+    one that they were found in (None where a proof must rest on public facts). `kept` is how many records were kept,
+    where there were more.
     """
 
     reading: str = field(default_factory=lambda: uuid.uuid4().hex)
@@ -115,13 +125,14 @@ class Origin:
     files: tuple[File, ...] = ()
     site: str = ""
     keyed: bool = False
+    labels: tuple[str, str] = ("", "")
     between: Stretch | None = None
     found: Stretch | None = None
     kept: int | None = None
 
     def clash(self, other: Origin) -> str:
         """Why somebody could be in both; empty where nobody can."""
-        if self.between is not None and other.between is not None and not self.between.meets(other.between):
+        if self._apart(self.between, other, other.between):
             return ""
         if self.reading == other.reading:
             return "the same records are in both" if self.group == other.group else ""
@@ -129,9 +140,13 @@ class Origin:
             return "the same file is in both"
         if not (self.keyed or other.keyed) or self.site != other.site:
             return ""
-        if self.found is not None and other.found is not None and not self.found.meets(other.found):
-            return ""
-        return "the same person may be in both"
+        return "" if self._apart(self.found, other, other.found) else "the same person may be in both"
+
+    def _apart(self, ours: Stretch | None, other: Origin, theirs: Stretch | None) -> bool:
+        """Whether stretches show that nobody is in both: only labels that mean the same can."""
+        (name, kind), (their_name, their_kind) = self.labels, other.labels
+        alike = name == their_name and (kind == their_kind or not kind or not their_kind)
+        return alike and ours is not None and theirs is not None and not ours.meets(theirs)
 
     def _shares_file(self, other: Origin) -> bool:
         """The same address or number on the disk; at another site (another machine) both must be the same."""
@@ -161,11 +176,12 @@ def _cure(one: Origin, two: Origin) -> str:
 
 def check_groups_apart(groups: Sequence[Sequence[Origin]]) -> None:
     """The same for summaries of different groups: what went to one of them went to no other."""
-    seen: dict[tuple[str, str], Origin] = {}
+    seen: dict[tuple[str, str], list[Origin]] = {}
     for origins in groups:
         for origin in origins:
-            check_apart([origin], [seen[known]] if (known := (origin.reading, origin.group)) in seen else [])
-            seen[known] = origin
+            known = seen.setdefault((origin.reading, origin.group), [])
+            check_apart([origin], known)
+            known.append(origin)
     # Readings that stand side by side in one summary were shown to be apart when they were put together.
     different = {frozenset(origin.reading for origin in origins): origins for origins in groups}
     for ours, theirs in combinations(different.values(), 2):

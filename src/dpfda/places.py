@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import IO, Any
 
+from .births import born
 from .errors import DpfdaError, FileError, ParameterError, shown
 
 PARQUET, TEXT = (".parquet", ".pq"), (".csv", ".tsv", ".txt")
@@ -96,7 +97,7 @@ class Place:
     def file(self) -> tuple[str, str]:
         """Which file it is, whatever it is called and holds: its address, and its number on this machine's disks.
 
-        (Numbers of removed files are given to new ones, which are younger.)
+        Numbers of removed files are given to new ones, which are younger.
         """
         try:
             address = self.address
@@ -106,7 +107,7 @@ class Place:
             found = os.stat(address)
         except (OSError, ValueError):
             return address, ""
-        return address, f"{found.st_dev}:{found.st_ino}:{found.st_ctime_ns}"
+        return address, f"{found.st_dev}:{found.st_ino}:{born(Path(address), found) or found.st_ctime_ns}"
 
 
 def _reason(error: Exception) -> str:

@@ -117,6 +117,10 @@ class Problem(Protocol):
     @property
     def basis(self) -> Eigenbasis: ...
     @property
+    def n(self) -> int:
+        """The public number of records, or the public guess of it."""
+
+    @property
     def invalid(self) -> str: ...
     @property
     def grid(self) -> Grid | ProductGrid: ...
@@ -246,8 +250,17 @@ class Stage:
 
     def settle(self, summary: Summary) -> list[Sequence[Any]]:
         """The numbers right before noise, as each law takes them. Confidential."""
-        values = self.problem.estimate(summary)
+        values = self.problem.estimate(self._complete(summary))
         return [part.law.settle(part.apply(values)) for part in self.parts]
+
+    def _complete(self, summary: Summary) -> Summary:
+        """The summary of as many records as there are publicly: those that are missing count as unusable ones."""
+        problem = self.problem
+        if problem.adds or summary.count >= problem.n:
+            return summary
+        plain = getattr(problem, "uncoded", problem)
+        lost = problem.kind(problem.key, 1, plain.total(np.full((1, plain.width), np.nan)))
+        return summary.plus(lost.times(problem.n - summary.count))
 
     def spread(self, blocks: Sequence[np.ndarray]) -> np.ndarray:
         """One vector of the statistic's length from one block per part, zero elsewhere."""

@@ -39,7 +39,10 @@ class Source(Described):
 
     def blocks(self, on_file: Callable[[int, int], None] | None = None) -> Iterator[Raw]:
         """Blocks of records with their labels; `on_file(done, all)` is called after each file."""
-        yield from self._from_labels() if self.labels_beside else self._blocks(on_file)
+        if self.held is not None:
+            yield from self.held
+        else:
+            yield from self._from_labels() if self.labels_beside else self._blocks(on_file)
 
     def _from_labels(self) -> Iterator[Raw]:
         """Data and labels side by side."""
@@ -112,7 +115,7 @@ class Source(Described):
         if isinstance(self.data, np.ndarray) and self.data.ndim == 2:
             return self.data.shape[1]
         if public and is_path(self.data) and self.layout is None:
-            return len(self.value_names(expanded(self.data)[0]) or ())
+            return self.width_of(expanded(self.data)[0])
         first = next(iter(self.blocks()), None)
         if first is None:
             raise RecordError("The data holds no records", cure="Check the path and the columns.")

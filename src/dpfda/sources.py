@@ -13,6 +13,7 @@ import numpy as np
 import pyarrow as pa
 
 from . import delimited, functional, parquet
+from .blocks import Raw
 from .errors import FileError, ParameterError
 from .labels import Coder
 from .layouts import Long, as_layout
@@ -28,7 +29,8 @@ class Described:
     with names (None looks at the first line, which `lenient` reading must not do); `width` is the
     number of values a usable record has, `points` the grid they must live on. `by` is a column of
     public labels, or one label per record; `coder` numbers them. `unit` (and `order`) name the columns that
-    say whose a record is, or `units` says it for each record. `file` is the name of one of several files, for messages.
+    say whose a record is, or `units` says it for each record. `file` is the name of one of several files, for
+    messages; `held` are the blocks of a source that is used up by reading.
     """
 
     data: Any
@@ -44,6 +46,7 @@ class Described:
     order: str | None = None
     units: Any = None
     file: str = ""
+    held: list[Raw] | None = None
     watch: Watch = field(default_factory=Watch, compare=False)
 
     @property
@@ -66,6 +69,14 @@ class Described:
         return name
 
     @property
+    def labels(self) -> tuple[str, str]:  # that column, and what it is compared as (in files, where it can be told)
+        name = "" if self.units is not None else self.key_name
+        if self.units is not None or not is_path(self.data):
+            return name, ""
+        place = expanded(self.data)[0]
+        return name, dict(zip(self._roles.asides, self.label_kinds(place), strict=True)).get(name, "")
+
+    @property
     def in_memory(self) -> bool:  # so that records can be put in order
         return not (is_path(self.data) or self.spends_itself)
 
@@ -76,7 +87,7 @@ class Described:
         places = expanded(self.data)
         if len(places) == 1:
             return [replace(self, data=places[0].path)]
-        values, kinds = ([of(place) for place in places] for of in (self.value_names, self.label_kinds))
+        values, kinds = [self.value_names(place) for place in places], [self.label_kinds(place) for place in places]
         for place, names, kind in zip(places, values, kinds, strict=True):
             if (names is None) != (values[0] is None) or (names and set(names) != set(values[0] or ())):
                 raise FileError(
@@ -84,8 +95,8 @@ class Described:
                 )
             if kind != kinds[0]:
                 raise FileError(
-                    f"{place.name!r} has labels of another type than {places[0].name!r}. They are not compared: store "
-                    "them alike, as texts or as numbers."
+                    f"{place.name!r} has labels of another type ({', '.join(kind)}) than {places[0].name!r} "
+                    f"({', '.join(kinds[0])}). They are not compared: store them alike."
                 )
         chosen = values[0] if as_layout(self.layout) is None else self.columns
         return [replace(self, data=place.path, columns=chosen, file=place.name) for place in places]
@@ -93,6 +104,13 @@ class Described:
     def value_names(self, place: Place) -> list[str] | None:  # none in a text file without names
         names = self._names_in(place)
         return None if names is None else self._roles.values(names)
+
+    def width_of(self, place: Place) -> int:  # values of a curve, as names and types say
+        names = self.value_names(place) or []
+        if place.suffix in PARQUET and len(names) == 1:
+            kind = parquet.schema(place).field(names[0]).type
+            return kind.list_size if pa.types.is_fixed_size_list(kind) else 1
+        return len(names)
 
     def label_kinds(self, place: Place) -> list[str]:
         """What the columns of labels in a file are compared as: texts in text files, else by their type."""

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from . import readers
-from .blocks import Block, Order, Raw, in_order, located, places_of, records, shares, together, usable, wrong_width
+from .blocks import Block, Order, Raw, content_of, in_order, located, records, shares, together, usable, wrong_width
 from .components import as_rows
 from .errors import RecordError
 from .intake import Unit
@@ -140,15 +140,13 @@ class Task:
         ids = Order(layout.id if isinstance(layout, Long) else "curve", anywhere, noted and not self.keyed)
         return ids, Order(unit, anywhere, noted)
 
-    def read(
-        self, source: Source, raws: Iterable[Raw], *, gather: bool = False, cuts: Mapping[str, Cut] | None = None
-    ) -> Partial:
-        """The summaries of these rows. Rows that belong together are side by side already, unless told to `gather`.
+    def read(self, source: Source, raws: Iterable[Raw], *, gather: bool = False, kept: Kept | None = None) -> Partial:
+        """The summaries of these rows, or of those that are `kept`.
 
-        `cuts` say which records of some groups are kept.
+        Rows that belong together are side by side already, unless told to `gather`.
         """
         ids, units = self.orders(source, gather)
-        summaries = self._added(source, self.records(source, raws, gather, (ids, units)), cuts or {})
+        summaries = self._added(source, self.records(source, raws, gather, (ids, units)), kept)
         return Partial(summaries, units.found if self.keyed else ids.found)
 
     def records(
@@ -166,18 +164,18 @@ class Task:
         """Whether rows that belong together may lie anywhere: in memory, or where no order may be asked for."""
         return self.keyed_in(source) and (source.in_memory or self.by_public_facts)
 
-    def _added(self, source: Source, blocks: Iterable[Block], cuts: Mapping[str, Cut]) -> dict[str, Summary]:
+    def _added(self, source: Source, blocks: Iterable[Block], kept: Kept | None) -> dict[str, Summary]:
         found: dict[str, Summary] = {}
         for block in blocks:
             if block.values.shape[1] != self.problem.width:
                 raise wrong_width(block.values.shape[1], self.problem.width)
             for name, whole, problem in self.by_group(source, block):
-                part = cuts[name].kept(whole) if name in cuts else whole
+                part = whole if kept is None else kept.of(name, whole)
                 try:
                     totals = problem.total(part.values)
                 except RecordError as error:
                     raise located(error, part) from None
-                summary = problem.kind(problem.key, len(part), totals)
+                summary = problem.kind(problem.key, len(part), totals, ())  # whose they are is said when all are read
                 found[name] = found[name].plus(summary) if name in found else summary
         return found
 
@@ -200,7 +198,7 @@ class Task:
     def finished(self, read: Partial, source: Source) -> dict[str, Summary]:
         """A summary for every group that there is, in the order of their list (or of their names)."""
         found = read.summaries
-        if not any(summary.count for summary in found.values()) and not self.problem.adds and self.most is None:
+        if not (self.by_public_facts or any(summary.count for summary in found.values())):
             raise RecordError(f"The data holds no {self.problem.record}s", cure="Check the path and the columns.")
         names = [ALL] if not self.grouped else self.groups if self.groups is not None else sorted(found)
         if self.problems is None:
@@ -209,7 +207,11 @@ class Task:
             problems = {name: self.problems[name] for name in names if name in self.problems}
         log.info("summarised a source of %ss", self.problem.record)
         files = tuple(place.file for place in expanded(source.data)) if is_path(source.data) else ()
-        whole = Origin(files=files, site=self.site, keyed=self.keyed_in(source), between=self.between, found=read.found)
+        keyed = self.keyed_in(source)
+        whole = Origin(
+            files=files, site=self.site, keyed=keyed, labels=source.labels if keyed else ("", ""),
+            between=self.between, found=read.found,
+        )  # fmt: skip
         kept = {name: (self.most or {})[name] for name in read.cut}
         return {
             name: replace(found.get(name) or empty(problem), origins=(replace(whole, group=name, kept=kept.get(name)),))
@@ -219,46 +221,63 @@ class Task:
 
 def here(task: Task, source: Source, progress: readers.Progress | None = None) -> dict[str, Summary]:
     """All records of a source, in this process; no more than are wanted, where that is public."""
+    if task.most is not None and source.spends_itself:  # it may have to be read again
+        source = replace(source, held=list(source.blocks()))
     told = None if task.problem.adds or task.keyed_in(source) else progress  # how many rows there are is private there
     file = getattr(progress, "file", None)
     whole = added_up(task.read(source, raws, gather=gather) for raws, gather in _readings(task, source, told, file))
-    surplus = {
-        n: most for n, most in (task.most or {}).items() if n in whole.summaries and whole.summaries[n].count > most
-    }
+    found = {name: summary.count for name, summary in whole.summaries.items()}
+    surplus = {name: most for name, most in (task.most or {}).items() if found.get(name, 0) > most}
     if surplus:
-        if source.spends_itself:
-            raise RecordError("There are more records than n, and they can be read once", cure="Pass them whole.")
-        places: dict[str, list[np.ndarray]] = {name: [] for name in surplus}
-        for raws, gather in _readings(task, source):
-            for block in task.records(source, raws, gather):
-                for name, part, _ in task.by_group(source, block):
-                    if name in places:
-                        places[name].append(places_of(part.values))
-        cuts = {name: Cut.at(np.concatenate(places[name]), most) for name, most in surplus.items()}
-        parts = (task.read(source, raws, gather=gather, cuts=cuts) for raws, gather in _readings(task, source))
-        whole = replace(added_up(parts), cut=frozenset(cuts))
+        kept = Kept(task, source, surplus)
+        parts = (task.read(source, raws, gather=gather, kept=kept) for raws, gather in _readings(task, source))
+        whole = replace(added_up(parts), cut=frozenset(surplus))
     return task.finished(whole, source)
 
 
-@dataclass
-class Cut:
-    """Up to which place records are kept: all below `place`, and as many equal ones as are left."""
+class Kept:
+    """Which records of some groups are kept: as many as are wanted, in a fixed random order of what records hold.
 
-    place: int
-    left: int
+    Equal records are told apart by their number among them, so that none of their kind goes with all of it. What is
+    kept of two data sets that differ in one record differs in one record at most (derivations: a public number of
+    records). Records are asked for in the order in which they are read, which is the same every time.
+    """
 
-    @classmethod
-    def at(cls, places: np.ndarray, most: int) -> Cut:
-        """The cut that keeps `most` of the records at these places."""
-        place = int(np.partition(places, most - 1)[most - 1])
-        return cls(place, most - int((places < place).sum()))
+    def __init__(self, task: Task, source: Source, most: Mapping[str, int]):
+        contents: dict[str, list[np.ndarray]] = {name: [] for name in most}
+        for raws, gather in _readings(task, source):
+            for block in task.records(source, raws, gather):
+                for name, part, _ in task.by_group(source, block):
+                    if name in contents:
+                        contents[name].append(content_of(part.values))
+        self.masks = {name: first_of(np.concatenate(contents[name]), count) for name, count in most.items()}
+        self.done = dict.fromkeys(most, 0)
 
-    def kept(self, block: Block) -> Block:
-        """The records of a block that are kept."""
-        places = places_of(block.values)
-        equal = np.flatnonzero(places == self.place)[: self.left]
-        self.left -= equal.size
-        return block.take(np.union1d(np.flatnonzero(places < self.place), equal))
+    def of(self, name: str, block: Block) -> Block:
+        """The records of the next block of a group that are kept."""
+        if name not in self.masks:
+            return block
+        start, self.done[name] = self.done[name], self.done[name] + len(block)
+        return block.take(np.flatnonzero(self.masks[name][start : self.done[name]]))
+
+
+def first_of(contents: np.ndarray, count: int) -> np.ndarray:
+    """Which records come first, in an order of their contents and of their number among equal ones.
+
+    >>> first_of(np.array([5, 5, 5, 5, 9], dtype=np.uint64), 3).sum()
+    np.int64(3)
+    """
+    order = np.argsort(contents, kind="stable")
+    new = np.append(True, contents[order][1:] != contents[order][:-1])
+    starts = np.flatnonzero(new)
+    number = np.empty(contents.size, dtype=np.uint64)
+    number[order] = np.arange(contents.size) - np.repeat(starts, np.diff(np.append(starts, contents.size)))
+    with np.errstate(over="ignore"):  # mixed as whole numbers of 64 bits are
+        mixed = (contents ^ (number * np.uint64(0x9E3779B97F4A7C15))) * np.uint64(0xBF58476D1CE4E5B9)
+        mixed = (mixed ^ (mixed >> np.uint64(31))) * np.uint64(0x94D049BB133111EB)
+    mask = np.zeros(contents.size, dtype=bool)
+    mask[np.lexsort((number, contents, mixed))[:count]] = True
+    return mask
 
 
 def _readings(

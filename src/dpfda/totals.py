@@ -32,8 +32,9 @@ class Summary:
 
         Refused where it cannot be shown that nobody is in both (derivations: parts).
         """
+        whole = self.plus(other)
         check_apart(self.origins, other.origins)
-        return replace(self.plus(other), origins=(*self.origins, *other.origins))
+        return whole
 
     def plus(self, other: Summary) -> Summary:
         """Both added up, by whoever knows that no record is in both."""
@@ -42,7 +43,17 @@ class Summary:
                 "These summaries were made with different plans (grid, bound or per-curve options); "
                 "summarise both parts with the same plan."
             )
-        return replace(self, count=self.count + other.count, totals=self._joined(other))
+        origins = tuple(dict.fromkeys((*self.origins, *other.origins)))
+        return replace(self, count=self.count + other.count, totals=self._joined(other), origins=origins)
+
+    def times(self, count: int) -> Summary:
+        """So many records like these: doubled and added."""
+        nothing = self.totals[:0] if self.totals.ndim > 1 else 0 * self.totals
+        found, several = replace(self, count=0, totals=nothing), self
+        while count:
+            found = found.plus(several) if count & 1 else found
+            several, count = several.plus(several), count >> 1
+        return found
 
     def _joined(self, other: Summary) -> np.ndarray:
         return exact_sum(self.totals, other.totals)

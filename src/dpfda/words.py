@@ -183,8 +183,8 @@ def goes_on(plan: Any) -> str:
     number = (
         ""
         if plan.problem.adds
-        else f" Of more than {plan.n:,} {words.record}s the first ones are used, by a rule that looks at no value; one "
-        f"that is missing {words.unusable}."
+        else f" Of more than {plan.n:,} {words.record}s as many are used, by a fixed hash of what each holds; one that "
+        f"is missing {words.unusable}."
     )
     return f"An unusable {words.record} {words.unusable}, so the guarantee covers it.{nobody}{number}"
 

@@ -151,7 +151,7 @@ def test_a_person_in_two_groups_of_different_readings_is_refused():
     assert plan.release(parts)
 
 
-def test_many_groups_are_compared_quickly():
+def test_many_groups_of_one_reading_are_apart():
     origin = Origin()
     groups = [[Origin(origin.reading, f"g{i}", keyed=True)] for i in range(5000)]
     check_groups_apart(groups)
@@ -180,6 +180,60 @@ def test_one_file_counts_once_whatever_it_is_called(file, tmp_path, monkeypatch)
         groups.release({"x": groups["x"].summarize(file), "y": groups["y"].summarize(link)})
     (tmp_path / "copy.csv").write_bytes(file.read_bytes())  # another file: what it holds is not looked at
     assert first.merge(plan.summarize(tmp_path / "copy.csv")).count == 6
+
+
+@pytest.mark.parametrize("how", ["link", "rename", "touch"])
+def test_a_file_stays_itself_when_it_is_linked_moved_or_touched(how, file, tmp_path):
+    plan = dp.MeanPlan(n=6, **FACTS)
+    first = plan.summarize(file)
+    other = tmp_path / "other.csv"
+    if how == "link":
+        other.hardlink_to(file)
+    elif how == "rename":
+        file.rename(other)
+    else:
+        file.chmod(0o600)
+        other = file
+    with pytest.raises(dp.RecordError, match="the same file is in both"):
+        first.merge(plan.summarize(other))
+
+
+def test_what_was_added_up_is_known_as_well():
+    plan = dp.MeanPlan(n=9, **FACTS)
+    one, two = (plan.summarize(table(["a", "b", "c"])[NAMES]) for _ in range(2))
+    with pytest.raises(dp.RecordError, match="the same records"):
+        one.plus(two).merge(two)
+    assert len(one.plus(one).origins) == 1
+
+
+def test_labels_of_another_column_or_type_show_nothing(tmp_path):
+    grid = dp.Grid.uniform(0, 1, WIDTH)
+    plan = dp.MeanPlan(n=4, **(FACTS | {"grid": grid}), align="linear")
+    long = pd.DataFrame({"time": np.tile(grid.points, 2), "value": 0.5})
+    long["first"], long["second"] = np.repeat(["a", "b"], WIDTH), np.repeat(["x", "y"], WIDTH)
+    one, two = (plan.summarize(long, layout=dp.Long(who, "time", "value")) for who in ("first", "second"))
+    with pytest.raises(dp.RecordError, match="may be in both"):
+        one.merge(two)
+    people = plan_of(n=4)
+    table([3, 4]).astype({"who": "int64"}).to_parquet(tmp_path / "a.parquet")
+    table(["3.0", "5.0"]).to_csv(tmp_path / "b.csv", index=False)
+    parts = [people.summarize(tmp_path / name, columns=NAMES) for name in ("a.parquet", "b.csv")]
+    with pytest.raises(dp.RecordError, match="may be in both"):
+        parts[0].merge(parts[1])
+
+
+def test_two_stretches_of_one_file_are_two_parts_and_one_group(tmp_path):
+    table(["a", "b", "x", "y"]).to_csv(tmp_path / "all.csv", index=False)
+    plan = dp.GroupPlan(("p", "q"), [plan_of(n=4, invalid="center")] * 2)
+    frame = pd.read_csv(tmp_path / "all.csv").assign(g="p")
+    frame.to_csv(tmp_path / "all.csv", index=False)
+    reading = {"columns": NAMES, "header": True, "checkpoint": tmp_path / "c.summary"}
+    for ends in (("a", "m"), ("n", "z")):
+        plan.summarize(tmp_path / "all.csv", "g", between=ends, **reading)
+    found = dp.load_summary(tmp_path / "c.summary").summaries
+    assert found["p"].count == 4
+    with pytest.raises(dp.RecordError, match="the same records are in both"):
+        plan.release({"p": found["p"], "q": found["p"]})
 
 
 def test_saved_summaries_know_their_files(file, tmp_path):
@@ -480,9 +534,12 @@ def test_each_line_of_a_broken_file_counts_once(tmp_path):
         (tmp_path / "y.csv").write_bytes(f"a,b\n0,0\n{cell},0\n0,1\n".encode())
         assert plan.summarize(tmp_path / "y.csv", header=True).count == 3
     (tmp_path / "z.csv").write_bytes("age\r\n1\r\n".encode("utf-16"))
-    for header in (True, False):
-        with pytest.raises(dp.FileError, match="UTF-8"):
-            dp.density(tmp_path / "z.csv", epsilon=1, domain=[(0, 1)], invalid="center", header=header)
+    with pytest.raises(dp.FileError, match="UTF-8"):
+        dp.density(tmp_path / "z.csv", epsilon=1, domain=[(0, 1)], invalid="center", header=True)
+    private = dp.DensityPlan(n=9, epsilon=1, domain=[(0, 1)], invalid="center", neighbors="add-remove")
+    for first in (b"\xff\xfe1", b"\xef\xbb\xbf", b"\x00", b"1,2,3", b'"'):  # without names the first line is a record
+        (tmp_path / "w.csv").write_bytes(first + b"\n0.5\n")
+        assert private.summarize(tmp_path / "w.csv", header=False).count == 2
 
 
 def test_the_header_alone_says_how_a_file_is_laid_out(tmp_path):
@@ -531,12 +588,68 @@ def test_the_records_that_are_kept_are_the_same_in_every_pass_and_form(tmp_path,
     frame.to_parquet(tmp_path / "a.parquet")
     for other in (frame, tmp_path / "a.parquet", data.tolist(), pa.Table.from_pandas(frame)):
         assert plan.summarize(other) == kept
-    with pytest.raises(dp.RecordError, match="read once"):
-        plan.summarize(iter(data))
-    with pytest.raises(dp.PlanMismatch, match="for another n"):
+    assert plan.summarize(iter(data)) == plan.summarize(dp.Batches([data[:60], data[60:]])) == kept
+    with pytest.raises(dp.PlanMismatch, match="kept 30 of more curves, for a plan with n = 30"):
         dp.MeanPlan(n=50, **FACTS, invalid="center").release(kept)
     twice = plan.summarize(np.vstack([data[:5]] * 20))  # records that are equal
     assert twice.count == 30
+
+
+def test_equal_records_are_not_dropped_all_together():
+    """Ages are whole numbers: of each, about as many go as of the others."""
+    ages = np.repeat(np.arange(0, 100) / 100 + 0.005, 30)[:, None]
+    plan = dp.DensityPlan(n=1500, epsilon=1, domain=[(0, 1)], cells=100, invalid="center", outside="clip")
+    totals = plan.summarize(ages).totals
+    assert totals.sum() == 1500
+    assert totals.min() > 2
+    assert totals.max() < 28
+
+
+MISSING_KINDS = {
+    **{f"mean {m!r}": dp.MeanPlan(n=40, **(FACTS | {"method": m}), invalid="center")
+       for m in (dp.FRL(3), dp.QR(), dp.AR(), dp.KNorm(3), dp.Bernstein(5), dp.Select([dp.KNorm(2), dp.KNorm(4)]))},
+    "ellipsoid": dp.MeanPlan(n=40, **(FACTS | {"bound": dp.Ellipsoid([1.0, 0.5, 0.2])}), invalid="center"),
+    **{f"density {m!r}": dp.DensityPlan(n=40, epsilon=1, domain=[(0, 1)], cells=16, invalid="center", method=m)
+       for m in (None, dp.FRL(4), dp.QR(), dp.Bernstein(8), dp.Bernstein(20, sensitivity="tight"))},
+    "covariance": dp.CovariancePlan(n=40, **(FACTS | {"grid": 6}), invalid="center"),
+    "covariance centred": dp.CovariancePlan(n=4000, epsilon=1, bound=dp.L2Ball(1.0), grid=6, invalid="center"),
+    "smoother": dp.SmootherPlan(n=40, epsilon=1, domain=[(0, 1)], bound=(0, 1), passes=4, invalid="center"),
+    "regression": dp.RegressionPlan(
+        n=40, epsilon=1, bound=dp.L2Ball(1.0), covariates=2, covariate_bound=1.0, grid=6, passes=4, invalid="center"
+    ),
+    "huber": dp.KernelPlan(n=40, epsilon=1, domain=[(0, 1)], bound=(0, 1), criterion="huber", invalid="center"),
+    "radius": dp.RadiusPlan(n=40, epsilon=1, grid=6, invalid="center"),
+    "rounds": dp.MeanPlan(n=40, **(FACTS | {"method": dp.Staged(dp.KNorm(3), spread=0.5)}), invalid="center"),
+    "chosen rounds": dp.MeanPlan(n=400, **(FACTS | {"method": dp.Staged(dp.KNorm(3))}), invalid="center"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", MISSING_KINDS)
+def test_a_missing_record_is_an_unusable_one_in_every_stage(kind):
+    """To the bit; so a record that vanishes (its label is missing, say) moves nothing further than one that changes."""
+    plan, rng = MISSING_KINDS[kind], np.random.default_rng(3)
+    width = plan.stage.problem.width
+    rows = np.tile(rng.uniform(0, 1, (39, width)), (-(-plan.n // 39), 1))[: plan.n - 1]
+    stage, drawn = plan.stage, []
+    while stage is not None:
+        few, whole, *others = (
+            stage.statistic(summaries.summarize(stage.problem, data))
+            for data in (rows, *(np.vstack([rows, x]) for x in (np.full(width, np.nan), rows[0], np.full(width, 9.0))))
+        )
+        assert np.array_equal(few, whole)
+        assert max(stage.loss(few - other) for other in others) <= float(stage.epsilon)
+        drawn.append(whole)
+        stage = plan.next(drawn)
+
+
+def test_a_group_label_that_goes_missing_costs_no_more(rng):
+    plans = [dp.DensityPlan(n=40, epsilon=1, domain=[(0, 1)], cells=16, invalid="center", method=dp.Bernstein(8))] * 2
+    plan, points = dp.GroupPlan(("x", "y"), plans), rng.uniform(0, 1, 80)
+    labels = ["x", "y"] * 40
+    whole = plan.summarize(points, labels)
+    for place in (0, 1):
+        lost = plan.summarize(points, [None if i == place else label for i, label in enumerate(labels)])
+        assert sum(loss(plan[name], whole[name], lost[name]) for name in ("x", "y")) <= 1
 
 
 def test_another_number_of_records_is_refused_where_records_may_stop_a_run(rng):
@@ -673,3 +786,22 @@ def test_shares_of_people_are_the_same_everywhere():
     found = blocks.shares(labels, 7)
     assert sorted(set(found.tolist())) == list(range(7))
     assert blocks.shares(labels[::-1], 7).tolist() == found[::-1].tolist()
+
+
+@pytest.mark.parametrize(("neighbors", "invalid"), [*PUBLIC, ("replace", "raise")])
+def test_engines_know_whose_rows_they_read(neighbors, invalid, rng):
+    dask = pytest.importorskip("dask.dataframe", reason="the dask extra is not installed")
+    plan = plan_of(n=4, neighbors=neighbors, invalid=invalid)
+    people = ["a", "b", "c", "zz"] * 10 + (["NA", None] * 5 if invalid == "center" else [])
+    frame = table(people)
+    frame[NAMES] *= rng.uniform(-1, 1, (len(people), 1))
+    parts = dask.from_pandas(frame, npartitions=4)
+    whole = plan.summarize(parts, columns=NAMES)
+    assert whole == plan.summarize(frame, columns=NAMES)
+    assert (whole.origins[0].found is None) == ((neighbors, invalid) != ("replace", "raise"))
+    with pytest.raises(dp.RecordError, match="may be in both"):
+        whole.merge(plan.summarize(table(["b", "x"]), columns=NAMES))
+    if invalid == "center":
+        some = plan.summarize(parts, columns=NAMES, between=("a", "b"))
+        assert some == plan.summarize(frame, columns=NAMES, between=("a", "b"))
+        assert some.count == 2

@@ -155,6 +155,6 @@ def test_no_room_asks_for_dumps_of_its_memory():
         for alias in ([*node.names] if isinstance(node, ast.Import) else [ast.alias(node.module or "")])
     }
     names = {"faulthandler", "resource", "cgitb", "ctypes", "pdb"}
-    # The ledger asks the system when its file was made; that call sees a path and no record.
-    assert {pair for pair in wanted if pair[0] in names} == {("ctypes", "home.py")}
+    # The system is asked when a file was made; that call sees a path and no record.
+    assert {pair for pair in wanted if pair[0] in names} == {("ctypes", "births.py")}
     assert cli.app.pretty_exceptions_enable is False

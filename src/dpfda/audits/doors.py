@@ -116,6 +116,8 @@ class Doors:
                 os.link(path, other)
             except OSError:  # a system without links
                 link = other = path
+            if not _accepted(self.plan.summarize, str(path), **reading):
+                return Check(name, False, "one file alone is not read")
             for twin in (path, link, other):
                 if _accepted(self.plan.summarize, [str(path), str(twin)], **reading):
                     return Check(name, False, f"a list that names a file twice is read ({twin.name})")

@@ -35,6 +35,10 @@ OPTIONS = re.compile(
 LISTS = re.compile(r"(--(?:groups|classes|edges) )\[([^\]]*)\]")
 
 
+#: Stretches of labels that errors spell as in Python.
+STRETCHES = re.compile(r"--between \('?(\w+)'?, '?(\w+)'?\)")
+
+
 def guarded(command: Callable[..., None]) -> Callable[..., None]:
     """Errors become one clear line and an exit code; with --verbose, the lines of code that led there."""
 
@@ -73,6 +77,7 @@ def _spelt(message: str) -> str:
     message = message.replace("header=True", "--header or --no-header").replace("header=False", "--no-header")
     message = re.sub(r"(--\w+) ([ .])", r"\1\2", OPTIONS.sub(r"--\1 ", message))
     message = message.replace("method=dp.Auto(--passes 1)", "--method auto:passes=1")
+    message = STRETCHES.sub(lambda found: f"--between {found[1]}:{found[2]}", message)
     return LISTS.sub(lambda found: found[1] + found[2].replace("'", "").replace(", ", ","), message)
 
 

@@ -24,6 +24,8 @@ from .console import guarded, out, progress_bar
 from .releasing import check_options, split
 from .releasing import shown as shown_model
 
+#: What to do about a record without a class.
+UNLABELLED = "Repair or drop it, or pass --classes no,yes --invalid center to let it count without a say."
 Inputs = Annotated[
     str | None,
     typer.Option(help="Columns of the inputs, separated by commas. Default: all others; to predict, the model's."),
@@ -171,9 +173,7 @@ def fit_command(
             X, labels = _labelled(source, neighbors)
             _check_numbers(X, invalid)
             if listed is None and (unknown := np.flatnonzero(labels == "")).size:
-                raise RecordError(
-                    "A label is missing", unknown.tolist(), "Repair it, drop it, or pass --classes no,yes."
-                )
+                raise RecordError("A label is missing", unknown.tolist(), UNLABELLED)
             model = KernelClassifier(loss, classes=listed, **facts).fit(X, labels)
         written = write(model.release_)
     _say(model.release_, written, as_json, quiet)
@@ -258,7 +258,8 @@ def _table(source: readers.Source, neighbors: str = "replace") -> np.ndarray:
     batches = list(source.batches())
     if not batches and neighbors == "replace":
         raise RecordError("The data holds no records", cure="Check the path and the columns.")
-    return np.concatenate([np.empty((0, len(source.columns))), *batches] if source.columns else batches)
+    width = len(source.columns or ())
+    return np.concatenate([np.empty((0, width)), *batches] if width else batches)
 
 
 def _check_numbers(inputs: np.ndarray, invalid: str) -> None:

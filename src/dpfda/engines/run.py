@@ -95,7 +95,7 @@ def _resumed(
             "where no labels in the data may lead to a refusal (add-remove, or invalid='center'), a checkpoint takes "
             "files one by one, each with its declared stretch of labels",
             f"{len(files)} files",
-            "Call it for each file with between=('A', 'Mzz'), say; or read all in one go, without a checkpoint.",
+            "Call it for each file with between=('A', 'Mzz'), say; or release all of them in one go.",
         )
     saved = Saved(checkpoint.plan)
     if os.path.exists(checkpoint.path):
@@ -159,9 +159,9 @@ def _digest_of(task: Task, source: Source, files: list[Source], columns: Any) ->
 
 
 def _entry(task: Task, part: Source) -> Part:
-    place = Place(part.data)
+    place, keyed = Place(part.data), task.keyed_in(part)
     address, number = place.file
     return Part(
-        place.name, place.fingerprint(), address, task.site, number, task.keyed_in(part), task.between,
-        public=task.by_public_facts,
+        place.name, place.fingerprint(), address, task.site, number, keyed, part.labels if keyed else ("", ""),
+        task.between, public=task.by_public_facts,
     )  # fmt: skip

@@ -25,7 +25,7 @@ NUMBERS = "Inputs and responses must be tables of numbers; some cell is not one.
 
 def strict(model: Any, X: Any, y: Any, **options: Any) -> Any:
     """Inputs and responses as scikit-learn checks them; missing and infinite values are refused."""
-    X, y = _unmasked(X), _unmasked(y)
+    X, y = unmasked(X), unmasked(y)
     if model.neighbors == "add-remove" and getattr(X, "shape", (1,))[0] == 0 == getattr(y, "shape", (1,))[0]:
         return inputs(model, X), np.asarray(y, dtype=float)  # scikit-learn wants a response at least
     checked, responses = quietly(model, X, y=y, ensure_min_samples=_least(model), **options)
@@ -36,7 +36,7 @@ def strict(model: Any, X: Any, y: Any, **options: Any) -> Any:
 
 def inputs(model: Any, X: Any, reset: bool = True) -> Any:
     """Inputs alone: to fit, or (`reset` False) to predict from with a fitted model."""
-    return quietly(model, _unmasked(X), reset=reset, ensure_min_samples=_least(model) if reset else 1)
+    return quietly(model, unmasked(X), reset=reset, ensure_min_samples=_least(model) if reset else 1)
 
 
 def _least(model: Any) -> int:
@@ -69,7 +69,7 @@ def _told(message: str, private_count: bool) -> str:
     return re.sub(r"\d+", "some", text) if private_count else text
 
 
-def _unmasked(values: Any) -> Any:
+def unmasked(values: Any) -> Any:
     """Masked values are missing ones."""
     if isinstance(values, np.ma.MaskedArray):
         return np.ma.filled(values.astype(float), np.nan)

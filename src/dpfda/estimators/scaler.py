@@ -36,7 +36,7 @@ class PublicScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Check the ranges, and that there is one for each column of numbers. Nothing is learnt."""
-        arrays.quietly(self, X, ensure_all_finite=False)
+        arrays.quietly(self, arrays.unmasked(X), ensure_all_finite=False)
         self._box()
         return self
 
@@ -44,7 +44,7 @@ class PublicScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         """Each value on the scale of its range."""
         check_is_fitted(self, "n_features_in_")
         low, high = self._box()
-        rows = arrays.quietly(self, X, reset=False, ensure_all_finite=False)
+        rows = arrays.quietly(self, arrays.unmasked(X), reset=False, ensure_all_finite=False)
         return np.asarray((np.clip(rows, low, high) - low) / (high - low))
 
     def inverse_transform(self, X: Any) -> np.ndarray:

@@ -24,8 +24,8 @@ def warn_once() -> None:
         _said.append(True)
         warnings.warn(
             "This fit without a ledger is one of several (a search, a cross-validation, an ensemble). Each of them "
-            "spends its epsilon on the same data, and what protects anybody is their sum. Pass ledger=..., which adds "
-            "them up and stops at the budget.",
+            "spends its epsilon on the same data, and only the sum of all is guaranteed. Pass ledger=..., which adds "
+            "them up and refuses fits beyond the budget.",
             LedgerWarning,
             stacklevel=4,
         )

@@ -266,7 +266,8 @@ class DensityPlan(Plan):
             ("sensitivity", certificate),
             *((("bandwidth", ", ".join(f"{h:.3g}" for h in self.bandwidths)),) if self.uses_kernel else ()),
         )
-        outside = "is moved to its edge" if self.outside == "clip" else "is refused"
+        stray = "is refused" if self.invalid == "raise" else "is unusable"
+        outside = "is moved to its edge" if self.outside == "clip" else stray
         return words.Vocabulary(
             noun="density",
             release=f"density in {self.dimension} dimension{'s' if self.dimension > 1 else ''}",

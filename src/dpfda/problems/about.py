@@ -18,7 +18,7 @@ from ..errors import RecordError
 from ..lattice import RADIUS
 from ..protocol import Reach, Summary
 from ..reach import ManhattanReach
-from .bare import check_count, check_key, count_of
+from .bare import check_count, check_key
 from .mean import CHUNK
 from .through import Scores, ThroughProblem, check_totals
 
@@ -71,7 +71,7 @@ class InsideProblem(Scores):
 
     def estimate(self, summary: Summary) -> list[Fraction]:
         """One record moves a score by at most one, under both relations (derivations: private choice)."""
-        return self._scores(summary.totals.tolist(), self.held * count_of(self, summary), self.prices)
+        return self._scores(summary.totals.tolist(), self.held * summary.count, self.prices)
 
 
 @dataclass(frozen=True, eq=False)

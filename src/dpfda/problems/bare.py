@@ -87,18 +87,18 @@ def check_count(problem: Any, summary: Summary) -> None:
     """Refuse another number of records than the plan's, where that number is public.
 
     With ``invalid="center"`` missing records count as the centre, and surplus ones were dropped when they were read;
-    where there are more all the same (parts that were summarised apart), nobody can tell which to drop.
+    where there are more all the same (parts that were put together, engines), nobody can tell which to drop.
     """
-    if any(origin.kept not in (None, problem.n) for origin in summary.origins):
-        raise PlanMismatch("This summary holds some of more records, for another n. Summarise them with this plan.")
+    kept = next((o.kept for o in summary.origins if o.kept not in (None, problem.n)), None)
+    if kept is not None:
+        raise PlanMismatch(
+            f"This summary kept {kept} of more {problem.record}s, for a plan with n = {kept}. Summarise the data again "
+            "with this plan."
+        )
     if problem.adds or summary.count == problem.n or (problem.invalid == "center" and summary.count < problem.n):
         return
+    surplus = " (parts and engines cannot drop a surplus)" if problem.invalid == "center" else ""
     raise PlanMismatch(
         f"The plan is for n = {problem.n} {problem.record}s and the data has {summary.count}. "
-        f"Under 'replace' n is public and must match: build the plan with n={summary.count}."
+        f"Under 'replace' n is public and must match{surplus}: build the plan with n={summary.count}."
     )
-
-
-def count_of(problem: Any, summary: Summary) -> int:
-    """The number of records that a statistic is about: the public one, of which missing records are the centre."""
-    return summary.count if problem.adds else int(problem.n)

@@ -24,7 +24,7 @@ from ..protocol import Part, Reach, Summary
 from ..reach import EuclideanReach
 from ..symmetric import ROOT2, SymmetricBasis
 from ..totals import are_integers
-from .bare import BareProblem, check_count, check_key, count_of
+from .bare import BareProblem, check_count, check_key
 from .count import quotient
 from .mean import MeanProblem
 
@@ -169,7 +169,7 @@ class CovarianceProblem(BareProblem):
         check_count(self, summary)
 
     def estimate(self, summary: Summary) -> list[Fraction]:
-        size, count = self.basis.line.size, count_of(self, summary)
+        size, count = self.basis.line.size, summary.count
         sums = [int(x) for x in summary.totals[:size]]
         places = np.zeros((size, size), dtype=np.int64)
         places[np.triu_indices(size)] = np.arange(size * (size + 1) // 2)

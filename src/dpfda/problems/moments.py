@@ -54,6 +54,11 @@ class PairProblem(BareProblem, ABC):
         return self.design.columns + self.response.columns
 
     @property
+    def uncoded(self) -> PairProblem:
+        """The same for records as they come."""
+        return replace(self, coded=False)
+
+    @property
     def diameter(self) -> float:
         """How far one record moves a mean of vectors of length one (derivations: regression)."""
         return (1.0 if self.adds else 2.0) / self.n

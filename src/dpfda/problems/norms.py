@@ -11,7 +11,7 @@ import numpy as np
 from .. import codec
 from ..errors import PlanMismatch, RecordError
 from ..protocol import Summary
-from .bare import check_count, check_key, count_of
+from .bare import check_count, check_key
 from .mean import CHUNK
 from .through import Scores, check_totals
 
@@ -71,7 +71,6 @@ class NormProblem(Scores):
 
     def estimate(self, summary: Summary) -> list[Fraction]:
         """A record moves no score against another by more than one (derivations: private choice)."""
-        count = count_of(self, summary)
-        inside = (np.cumsum(summary.totals)[self.places] + (count - summary.count)).tolist()  # the centre is inside
+        inside = np.cumsum(summary.totals)[self.places].tolist()
         prices = self.price * self.n * np.log2(self.radii[self.places] / self.radii[self.places].min())
-        return self._scores(inside, self.held * count, prices)
+        return self._scores(inside, self.held * summary.count, prices)
