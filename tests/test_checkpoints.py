@@ -216,8 +216,10 @@ def test_a_file_counts_once_by_where_it_is_and_never_by_what_it_holds(plan, file
     link.symlink_to(files[0])
     name.hardlink_to(files[0])
     once = plan.summarize(files[:1], checkpoint=place)
+    assert plan.summarize(link, checkpoint=place) == once  # the same place: not read again
+    with pytest.raises(dp.RecordError, match=r"'name.parquet' is counted already, as 'day0.parquet'"):
+        plan.summarize(name, checkpoint=place)
     for other in (link, name):
-        assert plan.summarize(other, checkpoint=place) == once
         with pytest.raises(dp.ParameterError, match="named once"):
             plan.release([files[0], other], ledger, checkpoint=tmp_path / "new.json")
     assert ledger.history() == ()

@@ -14,7 +14,8 @@ def rows_of(values: Any, width: int | None, lenient: bool) -> np.ndarray:
     """One row per record. In lenient reading no record decides how another is read."""
     if isinstance(values, np.ma.MaskedArray):
         numeric = values.dtype.kind in "fiub"
-        values = np.ma.filled(values.astype(float if numeric else object), np.nan if numeric else None)
+        with np.errstate(all="ignore"):  # what a value does in a cast is nobody's business
+            values = np.ma.filled(values.astype(float if numeric else object), np.nan if numeric else None)
     elif hasattr(values, "__array__") and not isinstance(values, np.ndarray):
         values = _as_array(values)
     # Whether a list forms an array depends on all of its records; lenient reading judges each alone.

@@ -169,6 +169,8 @@ def usable(raws: Iterable[Raw], between: Stretch | None, lenient: bool) -> Itera
                 kept &= labels != ""
             if raw.groups is not None:
                 kept &= ~np.isnan(raw.groups)
+            if isinstance(raw, Rows) and raw.days is not None:
+                kept &= ~np.isnan(raw.times)  # a row without a stamp is on no day
         yield raw if kept.all() else raw.take(np.flatnonzero(kept))
 
 

@@ -16,6 +16,7 @@ from typing import Any
 from . import codec
 from .errors import FileError, PlanMismatch, RecordError
 from .files import read_text, write_whole
+from .labels import label_text
 from .origins import Origin, Stretch
 from .tally import Tally
 from .totals import Summary, exact_totals
@@ -44,17 +45,23 @@ class Part:
     between: Stretch | None = None
     found: Stretch | None = None
     public: bool = False
+    #: Which reading of the file this was; of older parts, as much as is known of it.
+    reading: str = field(default_factory=lambda: Origin().reading)
 
-    def origin(self, reading: str, group: str = "") -> Origin:
-        """As summaries know it; `reading` says how its file was read."""
-        known = codec.digest([self.site, self.address, self.number, reading, plain_stretch(self.between)])
+    def origin(self, group: str = "") -> Origin:
+        """As summaries know it."""
         files = ((self.address, self.number),)
-        return Origin(known, group, files, self.site, self.keyed, self.labels, self.between, self.found)
+        name = label_text(group)
+        return Origin(self.reading, name, files, self.site, self.keyed, self.labels, self.between, self.found)
+
+    def is_place(self, other: Part) -> bool:
+        """Whether both are the file of one address."""
+        return self.site == other.site and self.address != "" and self.address == other.address
 
     def is_file(self, other: Part) -> bool:
         """Whether both are one file, by where it is and never by what it holds."""
-        same = [bool(a) and a == b for a, b in ((self.address, other.address), (self.number, other.number))]
-        return self.site == other.site and any(same)
+        same = self.number != "" and self.number == other.number
+        return self.is_place(other) or (same and (self.site == other.site or self.address == other.address))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -83,14 +90,14 @@ class Saved:
 
     def origins(self, group: str) -> tuple[Origin, ...]:
         """Where the records of a group's summary come from."""
-        return tuple(part.origin(self.reading, group) for part in self.parts)
+        return tuple(part.origin(group) for part in self.parts)
 
     def has(self, new: Part) -> bool:
         """Whether this very file is counted already; one that has changed since then is refused.
 
         Where a refusal must not depend on what a file holds, it is simply not read again.
         """
-        known = next((part for part in self.parts if part.is_file(new) and part.between == new.between), None)
+        known = next((part for part in self.parts if part.is_place(new) and part.between == new.between), None)
         if known is not None and not new.public and known.fingerprint != new.fingerprint:
             raise RecordError(
                 f"The file {new.name!r} changed since it was counted",
@@ -136,9 +143,9 @@ class Saved:
 
 
 def _check_apart(part: Part, known: Part) -> None:
-    if not part.origin("").clash(known.origin("")):
+    if not part.origin().clash(known.origin()):
         return
-    if part.is_file(known) or (part.address, part.number) == (known.address, known.number):
+    if part.is_file(known):
         raise RecordError(
             f"The file {part.name!r} is counted already, as {known.name!r}",
             cure="A record must count once; leave one of them out.",
@@ -153,7 +160,7 @@ def _check_apart(part: Part, known: Part) -> None:
 
 
 def _plain(part: Part) -> dict[str, Any]:
-    facts = {name: getattr(part, name) for name in ("name", "fingerprint", "address", "site", "number")}
+    facts = {name: getattr(part, name) for name in ("name", "fingerprint", "address", "site", "number", "reading")}
     stretches = {name: plain_stretch(getattr(part, name)) for name in ("between", "found")}
     return {**facts, "keyed": part.keyed, "labels": list(part.labels), "public": part.public, **stretches}
 
@@ -218,11 +225,13 @@ def _part(entry: Mapping[str, Any]) -> Part:
         texts = (min(ends), max(ends)) if False in orders else None
         numbers = sorted(float(end) for end in ends) if True in orders else None
         plain = {"texts": texts, "numbers": numbers} if ends else None
-        return Part(**facts, keyed=plain is not None, found=stretch_of(plain))
+        old = codec.digest([facts["site"], facts["address"], facts["fingerprint"]])
+        return Part(**facts, keyed=plain is not None, found=stretch_of(plain), reading=old)
     facts |= {name: bool(entry[name]) for name in ("keyed", "public")}
     facts |= {name: stretch_of(entry[name]) for name in ("between", "found")}
     name, kind = entry["labels"]
-    return Part(**facts, number=str(entry["number"]), labels=(str(name), str(kind)))
+    facts |= {role: str(entry[role]) for role in ("number", "reading")}
+    return Part(**facts, labels=(str(name), str(kind)))
 
 
 def summary_of(entry: Mapping[str, Any]) -> Summary:

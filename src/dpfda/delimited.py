@@ -55,7 +55,7 @@ def layout(path: Place, header: bool | None, lenient: bool, width: int | None) -
     delimiter = "\t" if path.suffix == ".tsv" else ","
     with path.open() as file:
         line, returns = _first_line(file)
-    if lenient and not header and width is not None:  # the first line is a record, which decides nothing
+    if header is False and width is not None and (lenient or not line):  # a record, which decides nothing
         return Layout(delimiter, None, width)
     if len(line) > LONGEST_LINE:
         raise FileError(f"{path.name!r} begins with a line of more than {LONGEST_LINE:,} characters. {SPLIT}")
@@ -143,7 +143,7 @@ def _quick(
     with (
         place.open() as opened,
         pyarrow.csv.open_csv(
-            opened if layout.returns else LineEnds(opened),
+            LineEnds(opened, layout.returns),
             pyarrow.csv.ReadOptions(
                 block_size=batch_bytes, column_names=names, skip_rows=1 if layout.names else 0, use_threads=False
             ),
@@ -176,7 +176,7 @@ def _careful(
         whole = _lines(file, layout, lenient)
         lines = (line for line in whole if layout.width == 1 or line.removeprefix(MARK).strip("\r\n"))
         for index, marked in enumerate(lines):
-            marked = marked.rstrip("\r\n").replace("\r", " ")
+            marked = marked.rstrip("\r\n").replace("\r", " ").replace("\n", " ")
             line = marked.removeprefix(MARK)  # wherever it stands, so that no place is special
             if index < skip:
                 continue
@@ -194,11 +194,12 @@ def _careful(
 class LineEnds(io.RawIOBase):
     """A file in which only a line feed ends a line: a carriage return before it belongs to it, others are spaces.
 
-    So a record is one line, whatever it holds, and counts once.
+    So a record is one line, whatever it holds, and counts once. With `returns` it is the other way round, as in old
+    files. A line that is too long to be a record is left to the careful reader.
     """
 
-    def __init__(self, file: IO[bytes]):
-        self._file, self._held = file, b""
+    def __init__(self, file: IO[bytes], returns: bool = False):
+        self._file, self._returns, self._held, self._length = file, returns, b"", 0
 
     def readable(self) -> bool:
         return True
@@ -207,14 +208,26 @@ class LineEnds(io.RawIOBase):
         """The next bytes; a carriage return at their end waits for what follows it."""
         while True:
             fresh = self._file.read(size)
+            if self._returns:
+                return self._measured(fresh.replace(b"\n", b" ").replace(b"\r", b"\n"))
             chunk = self._held + fresh
             self._held = b""
             if b"\r" not in chunk:
-                return chunk
+                return self._measured(chunk)
             if fresh and chunk.endswith(b"\r"):
                 chunk, self._held = chunk[:-1], b"\r"
             if chunk or not fresh:
-                return chunk.replace(b"\r\n", b"\n").replace(b"\r", b" ")
+                return self._measured(chunk.replace(b"\r\n", b"\n").replace(b"\r", b" "))
+
+    def _measured(self, chunk: bytes) -> bytes:
+        """The same, once no line in it is seen to be too long. (Chunks are no longer than the longest line.)"""
+        first = chunk.find(b"\n")
+        self._length += len(chunk) if first < 0 else first
+        if self._length > LONGEST_LINE:
+            raise pa.ArrowInvalid("a long line")
+        if first >= 0:
+            self._length = len(chunk) - 1 - chunk.rfind(b"\n")
+        return chunk
 
 
 def _lines(file: IO[str], layout: Layout, lenient: bool) -> Iterator[str]:

@@ -102,7 +102,8 @@ def ragged(times: Sequence[Any], values: Sequence[Any], lenient: bool) -> Pieces
     if bad and not lenient:
         raise RecordError("A curve has as many times as values, all of them numbers", bad, "Repair it.")
     starts = np.concatenate([[0], np.cumsum([len(t) for t, _ in curves], dtype=np.int64)])  # type: ignore[arg-type]
-    return Pieces(*(np.concatenate([np.empty(0), *part]) for part in zip(*curves, strict=True)), starts)  # type: ignore
+    flat: list[Any] = [np.concatenate([np.empty(0), *(curve[side] for curve in curves)]) for side in (0, 1)]  # type: ignore
+    return Pieces(flat[0], flat[1], starts)
 
 
 def _irregular(data: Any) -> Pieces:
@@ -117,10 +118,15 @@ def _evaluated(data: Any, points: np.ndarray | None) -> np.ndarray:
     """A scikit-fda FDataBasis, which is known everywhere, on the plan's grid."""
     if points is None:
         raise ParameterError("functions in a basis need a grid", "none", "Pass grid=dp.Grid.uniform(0, 1, 48), say.")
-    values = np.asarray(data(points))
-    if values.ndim != 3 or values.shape[2] != 1:
+    functions = np.asarray(data.basis(points))  # public: the same whatever the records are
+    if functions.ndim != 3 or functions.shape[2] != 1:
         raise RecordError("Functional data must have one component", cure="Select one first.")
-    return values[..., 0]
+    coefficients = np.asarray(data.coefficients, dtype=float)
+    values = np.zeros((len(coefficients), functions.shape[1]))
+    with np.errstate(all="ignore"):  # term by term, so that a record's bits do not depend on the others
+        for column, function in zip(coefficients.T, functions[..., 0], strict=True):
+            values += column[:, None] * function
+    return values
 
 
 def _matrix(data: Any) -> np.ndarray:
@@ -129,7 +135,7 @@ def _matrix(data: Any) -> np.ndarray:
         raise RecordError(
             "Functional data must be curves with one component", cure="Select one, or plan on a dp.ComponentGrid."
         )
-    return matrix[..., 0].reshape(len(matrix), -1)
+    return matrix[..., 0].reshape(len(matrix), int(np.prod(matrix.shape[1:-1])))
 
 
 def _rows(values: np.ndarray, own: list[np.ndarray], points: np.ndarray | None) -> np.ndarray | Pieces:

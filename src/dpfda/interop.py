@@ -8,6 +8,7 @@ here look for themselves. When they stop they speak of the shape of the data onl
 from __future__ import annotations
 
 import math
+import os
 import warnings
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -34,7 +35,6 @@ from opendp.transformations import make_user_transformation
 from .arrays import rows_of
 from .errors import ParameterError, RecordError, shown
 from .noise.common import upwards
-from .places import is_path
 
 FEATURES = ("contrib", "honest-but-curious")
 #: Domains of OpenDP whose members are made of records: numbers, the rows of a lazy frame, what a user says.
@@ -58,7 +58,7 @@ class Records:
 
     def holds(self, data: Any) -> bool:
         """Whether these are records in memory, as many as there must be."""
-        if isinstance(data, str | bytes | Mapping) or not hasattr(data, "__len__") or is_path(data):
+        if isinstance(data, str | bytes | os.PathLike | Mapping) or not hasattr(data, "__len__"):
             return False
         if getattr(data, "ndim", 1) == 0:
             return False
@@ -206,6 +206,8 @@ def _released(plan: Any, records: Records, data: Any, columns: Any) -> Any:
         records.check(data)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # a warning about records would be an answer that nobody is charged for
+            if isinstance(data, list | tuple):  # a record that is a text is no path
+                data = [None if isinstance(record, str | os.PathLike) else record for record in data]
             if whole:
                 curves, units = _of_units(data, plan.problem.width)
                 return plan.release(curves, units=units)
@@ -222,7 +224,8 @@ def _released(plan: Any, records: Records, data: Any, columns: Any) -> Any:
 def _of_units(data: Any, width: int) -> Any:
     """Curves of all units, one after another, and whose they are: a member of the data is all that one unit has."""
     parts = [_curves(part, width) for part in data]
-    return np.concatenate(parts), np.repeat(np.arange(len(parts)), [len(part) for part in parts])
+    whose = np.repeat(np.arange(len(parts)), np.array([len(part) for part in parts], dtype=int))
+    return np.concatenate([np.empty((0, width)), *parts]), whose
 
 
 def _curves(part: Any, width: int) -> np.ndarray:

@@ -97,7 +97,7 @@ class Place:
     def file(self) -> tuple[str, str]:
         """Which file it is, whatever it is called and holds: its address, and its number on this machine's disks.
 
-        Numbers of removed files are given to new ones, which are younger.
+        Numbers of removed files are given to new ones, which are younger, where the disk tells births.
         """
         try:
             address = self.address
@@ -107,7 +107,7 @@ class Place:
             found = os.stat(address)
         except (OSError, ValueError):
             return address, ""
-        return address, f"{found.st_dev}:{found.st_ino}:{born(Path(address), found) or found.st_ctime_ns}"
+        return address, f"{found.st_dev}:{found.st_ino}:{born(Path(address), found)}"
 
 
 def _reason(error: Exception) -> str:

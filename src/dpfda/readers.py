@@ -46,6 +46,12 @@ class Source(Described):
 
     def _from_labels(self) -> Iterator[Raw]:
         """Data and labels side by side."""
+        if self.lenient and is_path(self.data) and expanded(self.data)[0].suffix in TEXT:
+            raise ParameterError(
+                "with invalid='center' labels of a text file are in it: an empty line is no record, and has no label",
+                "labels beside it",
+                "Name their column.",
+            )
         named = isinstance(self.by, str)
         plain = replace(self, by=self.by if named else None, units=None)
         if self.units is not None:  # whose a record is has been said
@@ -129,6 +135,8 @@ class Source(Described):
 
     def _array(self, values: Any, first: int = 0) -> Iterator[Block]:
         array = rows_of(values, self.width, self.lenient)
+        if isinstance(values, np.ndarray) and self.width not in (None, array.shape[1]):
+            raise wrong_width(array.shape[1], self.width)
         rows = _rows_per_batch(array.shape[1])
         for start in range(0, len(array), rows):
             with np.errstate(all="ignore"):  # what a value does in a cast is nobody's business

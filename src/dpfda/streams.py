@@ -58,5 +58,7 @@ def _validate(column: pa.Array) -> None:
             raise pa.ArrowInvalid("codes")
     elif pa.types.is_string(kind) or pa.types.is_large_string(kind):
         column.view(pa.binary() if pa.types.is_string(kind) else pa.large_binary()).validate(full=True)
-    else:
+    elif pa.types.is_nested(kind):
         column.validate(full=True)
+    else:  # numbers and stamps lie side by side: what they are is for whoever reads them
+        column.validate()

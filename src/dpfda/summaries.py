@@ -19,7 +19,7 @@ from .blocks import Block, Order, Raw, content_of, in_order, located, records, s
 from .components import as_rows
 from .errors import RecordError
 from .intake import Unit
-from .labels import Coder
+from .labels import Coder, label_text
 from .layouts import Long, as_layout
 from .origins import Origin, Stretch
 from .places import expanded, is_path
@@ -97,6 +97,8 @@ class Task:
         named = unit is not None and reading.get("units") is None
         curves = first.record_grid is not None
         watch = Watch() if curves else Watch("Keep one record of each to protect whoever has them.")
+        if self.lenient:  # a word about labels that repeat would tell of them
+            watch = Watch(repeated="")
         return Source(
             as_rows(records, first.record_grid), lenient=first.invalid == "center", width=first.width, points=points,
             by=by, coder=Coder(self.groups) if self.grouped else None,
@@ -200,11 +202,6 @@ class Task:
         found = read.summaries
         if not (self.by_public_facts or any(summary.count for summary in found.values())):
             raise RecordError(f"The data holds no {self.problem.record}s", cure="Check the path and the columns.")
-        names = [ALL] if not self.grouped else self.groups if self.groups is not None else sorted(found)
-        if self.problems is None:
-            problems: Mapping[str, Problem] = dict.fromkeys(names, self.problem)
-        else:  # a later pass may be about some groups only
-            problems = {name: self.problems[name] for name in names if name in self.problems}
         log.info("summarised a source of %ss", self.problem.record)
         files = tuple(place.file for place in expanded(source.data)) if is_path(source.data) else ()
         keyed = self.keyed_in(source)
@@ -214,9 +211,18 @@ class Task:
         )  # fmt: skip
         kept = {name: (self.most or {})[name] for name in read.cut}
         return {
-            name: replace(found.get(name) or empty(problem), origins=(replace(whole, group=name, kept=kept.get(name)),))
-            for name, problem in problems.items()
+            name: replace(summary, origins=(replace(whole, group=label_text(name), kept=kept.get(name)),))
+            for name, summary in self.filled(found).items()
         }
+
+    def filled(self, found: Mapping[str, Summary]) -> dict[str, Summary]:
+        """A summary for every group that there is, also for one without a record."""
+        names = [ALL] if not self.grouped else self.groups if self.groups is not None else sorted(found)
+        if self.problems is None:
+            problems: Mapping[str, Problem] = dict.fromkeys(names, self.problem)
+        else:  # a later pass may be about some groups only
+            problems = {name: self.problems[name] for name in names if name in self.problems}
+        return {name: found[name] if name in found else empty(problem) for name, problem in problems.items()}
 
 
 def here(task: Task, source: Source, progress: readers.Progress | None = None) -> dict[str, Summary]:

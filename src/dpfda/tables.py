@@ -33,6 +33,8 @@ OWNERS = (
     "id", "household", "home", "person", "patient", "subject", "customer", "user", "meter", "member", "participant",
     "pid",
 )  # fmt: skip
+#: No record has more cells.
+MOST_CELLS = 10_000_000
 #: What labels of text files are compared as.
 TEXT_LABELS = "texts"
 #: Labels that are remembered, at most, to find repeats.
@@ -354,10 +356,10 @@ def _label(cell: Any) -> Any:
 
 def as_cells(record: Any) -> list[Any] | None:
     """The cells of one record, or None if it has none to give."""
-    if isinstance(record, str | bytes | bytearray | dict) or hasattr(record, "__next__"):  # nothing that is used up
-        return None
     try:
-        return list(record)
+        if isinstance(record, str | bytes | bytearray | dict) or hasattr(record, "__next__"):  # nothing that is used up
+            return None
+        return None if len(record) > MOST_CELLS else list(record)
     except Exception:  # whatever a record does when it is read, it does alone
         return None
 

@@ -135,7 +135,7 @@ def _resumed(
             raise RecordError(f"The file {entry.name!r} changed while it was read", cure="Run again.")
         ordered = None if columns is None else tuple(columns)
         entry = replace(entry, found=found.found)
-        saved = saved.plus(Saved(checkpoint.plan, found.summaries, (entry,), ordered, reading))
+        saved = saved.plus(Saved(checkpoint.plan, task.filled(found.summaries), (entry,), ordered, reading))
         saved.save(checkpoint.path)
         done += 1
         if hasattr(progress, "file"):

@@ -137,7 +137,8 @@ class MomentPlan(Plan):
         exits.check_budget(book, self)
         if records.shape[1] != self.problem.width:
             self.summarize(records)  # says what is wrong
-        coded = self.problem.code(np.asarray(records, dtype=float))
+        with np.errstate(all="ignore"):  # what a value does in a cast is nobody's business
+            coded = self.problem.code(np.asarray(records, dtype=float))
         again = lambda problem: self._read(replace(problem, coded=True), coded)  # noqa: E731
         return exits.execute(self, again(self.problem), book, query or self.query, again)
 
