@@ -169,8 +169,6 @@ def usable(raws: Iterable[Raw], between: Stretch | None, lenient: bool) -> Itera
                 kept &= labels != ""
             if raw.groups is not None:
                 kept &= ~np.isnan(raw.groups)
-            if isinstance(raw, Rows) and raw.days is not None:
-                kept &= ~np.isnan(raw.times)  # a row without a stamp is on no day
         yield raw if kept.all() else raw.take(np.flatnonzero(kept))
 
 
@@ -264,9 +262,13 @@ def _curves(rows: Rows, lenient: bool) -> Block:
         run = np.zeros(len(rows), dtype=np.int64)
         run[starts[1:]] = 1
         run = np.cumsum(run)
-        rows = rows.take(np.lexsort((rows.days, run)))
-        assert rows.days is not None
-        days = rows.days
+        if lenient:  # a row without a stamp is on no day; where no row has one, the curve is unusable
+            known = ~np.isnan(rows.times)
+            kept = np.flatnonzero(known | ~np.logical_or.reduceat(known, starts)[run])
+            rows, run = rows.take(kept), run[kept]
+        days: Any = rows.days
+        place = np.lexsort((days, run))
+        rows, days = rows.take(place), days[place]
         starts = np.flatnonzero(np.append(True, (np.diff(run) != 0) | (np.diff(days) != 0)))
         order = np.array([str(d) for d in days.tolist()], object) if rows.order is None else rows.order
     elif order is None:

@@ -7,7 +7,6 @@ from the same row: it says where the trouble is, or makes the record missing.
 
 from __future__ import annotations
 
-import io
 import math
 from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass
@@ -140,25 +139,45 @@ def _quick(
     names = layout.names or [f"f{i}" for i in range(layout.width)]
     wanted = numbers or names
     kinds = {name: pa.float64() for name in wanted} | {name: pa.string() for name in texts}
-    with (
-        place.open() as opened,
-        pyarrow.csv.open_csv(
-            LineEnds(opened, layout.returns),
-            pyarrow.csv.ReadOptions(
-                block_size=batch_bytes, column_names=names, skip_rows=1 if layout.names else 0, use_threads=False
-            ),
-            pyarrow.csv.ParseOptions(delimiter=layout.delimiter, quote_char=False, ignore_empty_lines=layout.width > 1),
-            pyarrow.csv.ConvertOptions(
-                column_types=kinds,
-                include_columns=list(kinds),
-                null_values=SPELLINGS,
-            ),
-        ) as stream,
-    ):
-        for batch in stream:
-            if batch.num_rows:
-                columns = [column.to_numpy(zero_copy_only=False) for column in batch.columns]
+    parsing = pyarrow.csv.ParseOptions(
+        delimiter=layout.delimiter, quote_char=False, ignore_empty_lines=layout.width > 1
+    )
+    converting = pyarrow.csv.ConvertOptions(column_types=kinds, include_columns=list(kinds), null_values=SPELLINGS)
+    reading = pyarrow.csv.ReadOptions(column_names=names, use_threads=False)
+    with place.open() as opened:
+        for number, lines in enumerate(whole_lines(opened, layout.returns, batch_bytes)):
+            if number == 0 and layout.names:
+                lines = lines[lines.find(b"\n") + 1 :]
+            if not lines:
+                continue
+            table = pyarrow.csv.read_csv(pa.BufferReader(lines), reading, parsing, converting)
+            if table.num_rows:
+                columns = [column.to_numpy(zero_copy_only=False) for column in table.columns]
                 yield np.column_stack(columns[: len(wanted)]), columns[len(wanted) :]
+
+
+def whole_lines(file: IO[bytes], returns: bool, size: int) -> Iterator[bytes]:
+    """Some lines at a time, each ended by a line feed.
+
+    Only a line feed ends a line: a carriage return before it belongs to it, others are spaces. (With `returns` it is
+    the other way round, as in old files.) So a record is one line, whatever it holds, and counts once. At a line that
+    is too long to be a record the careful reader takes over.
+    """
+    end, rest, more = b"\r" if returns else b"\n", b"", True
+    while more:
+        fresh = file.read(size)
+        more = bool(fresh)
+        text = rest + fresh
+        first, last = text.find(end), text.rfind(end)
+        if (len(text) if first < 0 else first) > LONGEST_LINE:
+            raise pa.ArrowInvalid("a long line")
+        lines, rest = (text[: last + 1], text[last + 1 :]) if more else (text, b"")
+        if returns:
+            lines = lines.replace(b"\n", b" ").replace(b"\r", b"\n")
+        elif b"\r" in lines:
+            lines = lines.replace(b"\r\n", b"\n").replace(b"\r", b" ")
+        if lines:
+            yield lines
 
 
 def _careful(
@@ -189,45 +208,6 @@ def _careful(
                 block, words = [], []
     if block:
         yield _batch(block, words, len(aside))
-
-
-class LineEnds(io.RawIOBase):
-    """A file in which only a line feed ends a line: a carriage return before it belongs to it, others are spaces.
-
-    So a record is one line, whatever it holds, and counts once. With `returns` it is the other way round, as in old
-    files. A line that is too long to be a record is left to the careful reader.
-    """
-
-    def __init__(self, file: IO[bytes], returns: bool = False):
-        self._file, self._returns, self._held, self._length = file, returns, b"", 0
-
-    def readable(self) -> bool:
-        return True
-
-    def read(self, size: int = -1) -> bytes:
-        """The next bytes; a carriage return at their end waits for what follows it."""
-        while True:
-            fresh = self._file.read(size)
-            if self._returns:
-                return self._measured(fresh.replace(b"\n", b" ").replace(b"\r", b"\n"))
-            chunk = self._held + fresh
-            self._held = b""
-            if b"\r" not in chunk:
-                return self._measured(chunk)
-            if fresh and chunk.endswith(b"\r"):
-                chunk, self._held = chunk[:-1], b"\r"
-            if chunk or not fresh:
-                return self._measured(chunk.replace(b"\r\n", b"\n").replace(b"\r", b" "))
-
-    def _measured(self, chunk: bytes) -> bytes:
-        """The same, once no line in it is seen to be too long. (Chunks are no longer than the longest line.)"""
-        first = chunk.find(b"\n")
-        self._length += len(chunk) if first < 0 else first
-        if self._length > LONGEST_LINE:
-            raise pa.ArrowInvalid("a long line")
-        if first >= 0:
-            self._length = len(chunk) - 1 - chunk.rfind(b"\n")
-        return chunk
 
 
 def _lines(file: IO[str], layout: Layout, lenient: bool) -> Iterator[str]:

@@ -34,7 +34,7 @@ def guarded(work: Callable[[], Any], source: Source | None = None) -> Answer:
         return Answer(error=error)
     except Exception as error:  # whatever it is, its text may quote data and a worker would log it
         return Answer(error=ClusterError(f"A worker stopped with an unforeseen {type(error).__name__}."))
-    return Answer(found, repeats=source.watch.repeated if source is not None else None)
+    return Answer(found, repeats=(source.watch.repeated or None) if source is not None else None)
 
 
 def opened(answer: Answer) -> Any:
