@@ -97,13 +97,7 @@ def _resumed(
             f"{len(files)} files",
             "Call it for each file with between=('A', 'Mzz'), say; or release all of them in one go.",
         )
-    saved = Saved(checkpoint.plan)
-    if os.path.exists(checkpoint.path):
-        saved = load(checkpoint.path)
-        if saved.plan != checkpoint.plan:
-            raise PlanMismatch("The summary at this place was made with another plan. Name another file.")
-    if any(summary.key != task.key(name) for name, summary in saved.summaries.items()):
-        raise PlanMismatch("The summary at this place was made in another way. Name another file.")
+    saved = _begun(task, checkpoint)
     columns = None if as_layout(source.layout) is not None else files[0].value_names(Place(files[0].data))
     named = isinstance(source.columns, list | tuple)  # in an order of their own
     if columns is not None and not named and set(columns) == set(saved.columns or ()):
@@ -148,6 +142,18 @@ def _resumed(
             note(part, mark, one_file(task, part))
     whole = task.finished(Partial(saved.summaries), source)
     return {name: replace(summary, origins=saved.origins(name)) for name, summary in whole.items()}
+
+
+def _begun(task: Task, checkpoint: Checkpoint) -> Saved:
+    """What the checkpoint holds so far: nothing, or summaries for this task."""
+    if not os.path.exists(checkpoint.path):
+        return Saved(checkpoint.plan)
+    saved = load(checkpoint.path)
+    if saved.plan != checkpoint.plan:
+        raise PlanMismatch("The summary at this place was made with another plan. Name another file.")
+    if any(summary.key != task.key(name) for name, summary in saved.summaries.items()):
+        raise PlanMismatch("The summary at this place was made in another way. Name another file.")
+    return saved
 
 
 def _digest_of(task: Task, source: Source, files: list[Source], columns: Any) -> str:
