@@ -36,7 +36,7 @@ def unsaid(monkeypatch):
     [
         lambda model, X, y: GridSearchCV(model, {"loss": ["logistic", "hinge"]}, cv=2).fit(X, y),
         lambda model, X, y: cross_val_score(model, X, y, cv=2),
-        lambda model, X, y: BaggingClassifier(model, n_estimators=2).fit(X, y),
+        lambda model, X, y: BaggingClassifier(model, n_estimators=2, random_state=0).fit(X, y),
         lambda model, X, y: cross_val_score(make_pipeline(dp.PublicScaler(domain=(0, 1)), model), X, y, cv=2),
     ],
 )

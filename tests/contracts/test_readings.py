@@ -140,13 +140,23 @@ def test_labels_beside_a_text_file_are_refused_whatever_it_holds(tmp_path):
         pa.array([1, 2, 86_400_001], pa.int64()).view(pa.date64()),
         pa.array([1, 2, 2**40], pa.int64()).view(pa.time64("us")),
         pa.array([1, 2, -(2**31)], pa.int32()).view(pa.time32("s")),
+        pa.array([b"a", b"b", b"\xff" * 20], pa.binary_view()).view(pa.string_view()),
     ],
-    ids=["date64", "time64", "time32"],
+    ids=["date64", "time64", "time32", "string_view"],
 )
 def test_no_cell_of_a_label_column_makes_a_table_damaged(column):
     plan = dp.MeanPlan(n=6, unit="who", **CURVES, **PRIVATE)
     frame = pa.Table.from_pandas(table(["a", "b", "c"])[NAMES]).append_column("who", column)
     assert plan.summarize(frame, columns=NAMES).count <= 3
+
+
+@pytest.mark.parametrize("kind", [pa.binary(), pa.string()], ids=str)
+def test_columns_that_point_outside_are_still_refused(kind):
+    offsets = pa.py_buffer(np.array([0, 2**30, 3, 5], dtype=np.int32).tobytes())
+    column = pa.Array.from_buffers(kind, 3, [None, offsets, pa.py_buffer(b"hello")])
+    frame = pa.Table.from_pandas(table(["a", "b", "c"])[NAMES]).append_column("who", column)
+    with pytest.raises(dp.FileError, match="points outside"):
+        dp.MeanPlan(n=6, unit="who", **CURVES, **PRIVATE).summarize(frame, columns=NAMES)
 
 
 def test_functions_in_a_basis_are_read_one_by_one(rng):
