@@ -1,0 +1,104 @@
+"""Files that version 0.1.0 wrote before its rooms were put in order still load, and mean the same.
+
+Plans, summaries, releases and a ledger lie in `tests/saved`, with the records they came from and what was made of
+those. Keys and totals are compared to the bit. Statistics are compared closely: their last bits are the linear
+algebra library's.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import dpfda as dp
+from dpfda import plans
+
+SAVED = Path(__file__).parents[1] / "saved"
+BITS = json.loads((SAVED / "bits.json").read_text())
+RECORDS = json.loads((SAVED / "records.json").read_text())
+SUMMARISED = [name for name in BITS if (SAVED / f"{name}.summary.json").exists()]
+RELEASED = [name for name in BITS if (SAVED / f"{name}.release.json").exists()]
+TOGETHER = ("groups", "classes")
+
+
+def saved_plan(name):
+    text = (SAVED / f"{name}.plan.json").read_text()
+    return getattr(plans, json.loads(text)["plan"]["type"]).from_json(text)
+
+
+def members(plan):
+    return dict(zip(plan.groups, plan.plans, strict=True)) if hasattr(plan, "groups") else {"": plan}
+
+
+def summaries(name, plan):
+    options = dict(RECORDS[name])
+    rows = np.array(options.pop("rows"))
+    if name == "groups":
+        return plan.summarize(rows, **options)
+    return {member: part.summarize(rows, **options) for member, part in members(plan).items()}
+
+
+@pytest.mark.parametrize("name", BITS)
+def test_plans_load_and_keep_their_digest(name):
+    plan = saved_plan(name)
+    assert plan.digest == BITS[name]["digest"]
+    assert plan.to_json() == (SAVED / f"{name}.plan.json").read_text()
+
+
+@pytest.mark.parametrize("name", BITS)
+def test_records_come_to_the_same_totals(name):
+    plan = saved_plan(name)
+    found = summaries(name, plan)
+    assert found.keys() == BITS[name]["members"].keys()
+    for member, was in BITS[name]["members"].items():
+        summary = found[member]
+        assert (summary.key, summary.count) == (was["key"], was["count"])
+        assert [str(int(x)) for x in np.ravel(summary.totals)] == was["totals"]
+        before = np.array([float.fromhex(x) for x in was["statistic"]])
+        now = members(plan)[member].statistic(summary)
+        assert np.allclose(now, before, rtol=1e-7, atol=1e-7 * np.abs(before).max())
+
+
+@pytest.mark.parametrize("name", SUMMARISED)
+def test_summary_files_load_and_are_released(name):
+    plan, saved = saved_plan(name), dp.load_summary(SAVED / f"{name}.summary.json")
+    assert saved.plan == plan.family
+    for member, summary in saved.summaries.items():
+        was = BITS[name]["members"][member]
+        assert [str(int(x)) for x in np.ravel(summary.totals)] == was["totals"]
+    release = plan.release(dict(saved.summaries) if name == "groups" else saved.summary)
+    assert release.plan == plan
+
+
+@pytest.mark.parametrize("name", RELEASED)
+def test_releases_load_and_keep_their_values(name):
+    path = SAVED / f"{name}.release.json"
+    release, body = dp.load(path), json.loads(path.read_text())
+    assert release.plan.digest == BITS[name]["digest"]
+    if name in TOGETHER:
+        assert list(release) == list(body["releases"])
+        parts = [(release[part], body["releases"][part]) for part in release]
+    else:
+        parts = [(release, body)]
+    for part, was in parts:
+        assert np.allclose(np.ravel(part.values), was["values"], rtol=1e-9, atol=1e-9)
+        assert part.study == "kept"
+
+
+def test_a_ledger_opens_with_every_charge_and_goes_on(tmp_path):
+    path = tmp_path / "study.ledger"
+    shutil.copy(SAVED / "ledger.db", path)
+    ledger = dp.Ledger(path)
+    assert ledger.spent == len(BITS)
+    entries = ledger.history()
+    assert [entry.plan for entry in entries] == [was["digest"] for was in BITS.values()]
+    release = dp.load(SAVED / "density.release.json")
+    ledger.adopt(spent=0)
+    assert ledger.verify([release])[0].seal == release.seal
+    ledger.charge("1/2", plan="p", query="mean")
+    assert ledger.spent == len(BITS) + Fraction(1, 2)
