@@ -11,9 +11,10 @@ DEMO := $(VENV)/.demo
 setup: $(READY)
 
 # Everything, with the engines (Dask, Spark) that the tests run on.
-$(READY): pyproject.toml constraints.txt
+$(READY): pyproject.toml experiments/pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
 	$(PIP) ".[all]"
+	$(PIP) experiments
 	touch $(READY) $(DEMO)
 
 # What the demonstration needs, which is little.
@@ -32,13 +33,14 @@ test: setup
 lint: setup
 	$(BIN)/ruff check src experiments tests benchmarks docs
 	$(BIN)/ruff format --check --quiet src experiments tests benchmarks docs
+	$(BIN)/lint-imports --no-logo
 
 types: setup
 	$(BIN)/mypy
 
 # Every experiment of the paper; DATA is a folder with its real data sets, if you have them.
 reproduce: setup
-	$(BIN)/dpfda reproduce --all $(if $(DATA),--data $(DATA))
+	$(BIN)/python -m dpfda_experiments --all $(if $(DATA),--data $(DATA))
 
 bench: setup
 	$(BIN)/python benchmarks/accuracy.py

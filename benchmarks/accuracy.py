@@ -22,7 +22,7 @@ import numpy as np
 import dpfda as dp
 
 N, EPSILON, DRAWS = 1000, 1.0, 10
-GRID, KERNEL = dp.Grid.uniform(0, 1, 101), dp.Matern(1.5, 0.1)
+GRID, KERNEL = dp.Grid.uniform(0, 1, 101), dp.kernels.Matern(1.5, 0.1)
 SCENARIOS = tuple(dp.datasets.RADII)
 ETA = 1.25
 #: The radii behind the published rows: each sample's largest norm as it was there.
@@ -41,20 +41,22 @@ def papers_psi(tau: float) -> float:
     return (N / tau) ** -ETA
 
 
-METHODS: dict[str, Callable[[float], dp.QR | dp.Minimax]] = {
-    "paper's theorem, valid noise": lambda tau: dp.QR(ETA, papers_psi(tau), noise="kernel", sensitivity="paper"),
-    "QR, tight, kernel noise": lambda tau: dp.QR(ETA, papers_psi(tau), noise="kernel"),
-    "QR, tight, matched noise": lambda tau: dp.QR(ETA, papers_psi(tau)),
-    "Minimax (guess ~ lambda), matched": lambda tau: dp.Minimax(power=1.0),
+METHODS: dict[str, Callable[[float], dp.methods.QR | dp.methods.Minimax]] = {
+    "paper's theorem, valid noise": lambda tau: dp.methods.QR(
+        ETA, papers_psi(tau), noise="kernel", sensitivity="paper"
+    ),
+    "QR, tight, kernel noise": lambda tau: dp.methods.QR(ETA, papers_psi(tau), noise="kernel"),
+    "QR, tight, matched noise": lambda tau: dp.methods.QR(ETA, papers_psi(tau)),
+    "Minimax (guess ~ lambda), matched": lambda tau: dp.methods.Minimax(power=1.0),
 }
 DEFAULTS = {
-    "FRL": dp.FRL(),
-    "AR": dp.AR(),
-    "QR": dp.QR(),
-    "QR, kernel noise": dp.QR(noise="kernel"),
-    "Minimax": dp.Minimax(),
-    "KNorm": dp.KNorm(),
-    "KNorm, 30 components": dp.KNorm(components=30),
+    "FRL": dp.methods.FRL(),
+    "AR": dp.methods.AR(),
+    "QR": dp.methods.QR(),
+    "QR, kernel noise": dp.methods.QR(noise="kernel"),
+    "Minimax": dp.methods.Minimax(),
+    "KNorm": dp.methods.KNorm(),
+    "KNorm, 30 components": dp.methods.KNorm(components=30),
 }
 
 
@@ -165,19 +167,19 @@ def adelaide(folder: Path) -> dict[str, Any] | None:
     curves = np.array([[float(x) for x in row[2:]] for row in rows[1:]])
     grid = dp.Grid.uniform(0, 1, curves.shape[1])
     base = dp.MeanPlan(
-        n=len(curves), epsilon=1, bound=dp.L2Ball(1.0), grid=grid, kernel=dp.Matern(1.5, 0.1), standardize=True
+        n=len(curves), epsilon=1, bound=dp.L2Ball(1.0), grid=grid, kernel=dp.kernels.Matern(1.5, 0.1), standardize=True
     )
     summary = base.summarize(curves)
     target = np.array([float(x) for x in base.problem.estimate(summary)])
     epsilons = ("1/8", "1/4", "1/2", "1", "2", "4")
     methods = {
-        "FRL": dp.FRL(),
-        "AR": dp.AR(),
-        "QR": dp.QR(),
-        "QR, kernel noise": dp.QR(noise="kernel"),
-        "QR, paper's bound and noise": dp.QR(1.25, 2 * len(curves) ** -1.25, "kernel", "paper"),
-        "Minimax": dp.Minimax(),
-        "KNorm": dp.KNorm(),
+        "FRL": dp.methods.FRL(),
+        "AR": dp.methods.AR(),
+        "QR": dp.methods.QR(),
+        "QR, kernel noise": dp.methods.QR(noise="kernel"),
+        "QR, paper's bound and noise": dp.methods.QR(1.25, 2 * len(curves) ** -1.25, "kernel", "paper"),
+        "Minimax": dp.methods.Minimax(),
+        "KNorm": dp.methods.KNorm(),
     }
     table = {}
     for name, method in methods.items():
@@ -211,7 +213,7 @@ def _authors_on_adelaide(curves: np.ndarray, epsilon: float, energy: float = 1.0
     trapezoid = dp.Grid.uniform(0, 1, size)
     centred = curves - (curves @ trapezoid.weights)[:, None]
     centred /= trapezoid.norm(centred)[:, None]
-    basis = dp.Matern(1.5, 0.1).basis(dp.Grid(np.linspace(0.001, 0.999, size), np.full(size, 1 / size)))
+    basis = dp.kernels.Matern(1.5, 0.1).basis(dp.Grid(np.linspace(0.001, 0.999, size), np.full(size, 1 / size)))
     coefficients, root = basis.coefficients(centred), np.sqrt(basis.eigenvalues)
     powers = basis.eigenvalues**1.25
     filter = powers / (powers + 2 * (n / basis.grid.norm(centred).max()) ** -1.25)

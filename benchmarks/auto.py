@@ -18,12 +18,18 @@ from classes import CLASSES
 
 import dpfda as dp
 
-GRID, KERNEL = dp.Grid.uniform(0, 1, 101), dp.Matern(1.5, 0.1)
+GRID, KERNEL = dp.Grid.uniform(0, 1, 101), dp.kernels.Matern(1.5, 0.1)
 RADII = dp.datasets.RADII
 WANTED = dict(zip(RADII, (0.0070, 0.0085, 0.0100, 0.0100), strict=True))
 #: What a prototype with 30 components of ball noise in two stages got.
 PROTOTYPE = dict(zip(RADII, (0.0070, 0.0082, 0.0097, 0.0096), strict=True))
-FIXED = {"FRL": dp.FRL(), "AR": dp.AR(), "QR": dp.QR(), "Minimax": dp.Minimax(), "KNorm": dp.KNorm()}
+FIXED = {
+    "FRL": dp.methods.FRL(),
+    "AR": dp.methods.AR(),
+    "QR": dp.methods.QR(),
+    "Minimax": dp.methods.Minimax(),
+    "KNorm": dp.methods.KNorm(),
+}
 SIZES, EPSILONS = (50, 500, 5000, 100_000), (0.1, 1.0, 10.0)
 
 
@@ -118,7 +124,7 @@ def real(folder: Path, runs: int) -> dict[str, Any]:
             "kernel": KERNEL,
         }
         facts |= {"standardize": True, "fill": grid.size}
-        plan, plain = dp.MeanPlan(**facts), dp.MeanPlan(method=dp.KNorm(grid.size), **facts)
+        plan, plain = dp.MeanPlan(**facts), dp.MeanPlan(method=dp.methods.KNorm(grid.size), **facts)
         target = plain.statistic(plain.summarize(curves))
         mean = plain.basis.synthesize(target)
         errors = [float(grid.norm(plan.release(curves).values - mean) ** 2) for _ in range(runs)]

@@ -26,26 +26,32 @@ RAW = {"postprocess": False}
 
 def methods(dimension: int, n: int) -> dict[str, dict[str, Any]]:
     """The rows of the table: the paper's methods with its parameters, tight peers, and the default."""
-    kernel = dp.Gaussian() if dimension == 1 else dp.Exponential()
+    kernel = dp.kernels.Gaussian() if dimension == 1 else dp.kernels.Exponential()
     etas = (1.25, 1.5) if dimension == 1 else (1.01, 1.05, 1.2)
     lattices = (10, 30, 50) if dimension == 1 else (5, 10)
     rows: dict[str, dict[str, Any]] = {}
     for eta in etas:
-        rows[f"QR eta {eta}, kernel noise (paper)"] = {"method": dp.QR(eta=eta, noise="kernel"), "kernel": kernel} | RAW
+        rows[f"QR eta {eta}, kernel noise (paper)"] = {
+            "method": dp.methods.QR(eta=eta, noise="kernel"),
+            "kernel": kernel,
+        } | RAW
     for eta in etas:
-        rows[f"QR eta {eta}, matched noise"] = {"method": dp.QR(eta=eta), "kernel": kernel} | RAW
+        rows[f"QR eta {eta}, matched noise"] = {"method": dp.methods.QR(eta=eta), "kernel": kernel} | RAW
     most = int(n ** (1 / 3) + 1e-9)
-    rows["FRL n^(1/3), paper's sensitivity (paper)"] = {"method": dp.FRL(most, sensitivity="paper")} | RAW
-    rows["FRL selected, paper's sensitivity"] = {"method": dp.FRL(sensitivity="paper")} | RAW
-    rows["FRL, tight"] = {"method": dp.FRL()} | RAW
+    rows["FRL n^(1/3), paper's sensitivity (paper)"] = {"method": dp.methods.FRL(most, sensitivity="paper")} | RAW
+    rows["FRL selected, paper's sensitivity"] = {"method": dp.methods.FRL(sensitivity="paper")} | RAW
+    rows["FRL, tight"] = {"method": dp.methods.FRL()} | RAW
     for k in lattices:
-        rows[f"Bernstein {k} (paper)"] = {"method": dp.Bernstein(k), "kernel": kernel} | RAW
+        rows[f"Bernstein {k} (paper)"] = {"method": dp.methods.Bernstein(k), "kernel": kernel} | RAW
     for k in lattices:
         rows[f"Bernstein {k}, order 5, tight"] = {
-            "method": dp.Bernstein(k, order=5, sensitivity="tight"), "kernel": kernel,
+            "method": dp.methods.Bernstein(k, order=5, sensitivity="tight"), "kernel": kernel,
         } | RAW  # fmt: skip
-    rows["GaussianProcess, delta 0.01 (not pure)"] = {"method": dp.GaussianProcess(0.01), "kernel": kernel} | RAW
-    rows["Minimax"] = {"method": dp.Minimax()}
+    rows["GaussianProcess, delta 0.01 (not pure)"] = {
+        "method": dp.methods.GaussianProcess(0.01),
+        "kernel": kernel,
+    } | RAW
+    rows["Minimax"] = {"method": dp.methods.Minimax()}
     rows["default"] = {}
     return rows
 
@@ -130,11 +136,11 @@ def mortality(folder: Path) -> dict[str, Any] | None:
     took = time.perf_counter() - start
     peers = {
         "default": {},
-        "QR eta 1.01, kernel noise": {"method": dp.QR(eta=1.01, noise="kernel")},
-        "QR eta 1.05, kernel noise": {"method": dp.QR(eta=1.05, noise="kernel")},
-        "FRL, paper's sensitivity": {"method": dp.FRL(sensitivity="paper")},
-        "Bernstein 10": {"method": dp.Bernstein(10)},
-        "Bernstein 20": {"method": dp.Bernstein(20)},
+        "QR eta 1.01, kernel noise": {"method": dp.methods.QR(eta=1.01, noise="kernel")},
+        "QR eta 1.05, kernel noise": {"method": dp.methods.QR(eta=1.05, noise="kernel")},
+        "FRL, paper's sensitivity": {"method": dp.methods.FRL(sensitivity="paper")},
+        "Bernstein 10": {"method": dp.methods.Bernstein(10)},
+        "Bernstein 20": {"method": dp.methods.Bernstein(20)},
     }
     errors_by = {
         name: [dp.DensityPlan(n=sum(table), **options, **extra).expected_error for table in counts.values()]

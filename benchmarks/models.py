@@ -105,16 +105,16 @@ def excess(ours: float, other: float) -> float:
 # -- kernel models ------------------------------------------------------------------------
 
 
-def nystroem(kernel: dp.Gaussian, model: Any) -> Pipeline:
+def nystroem(kernel: dp.kernels.Gaussian, model: Any) -> Pipeline:
     """A hundred landmarks of the same kernel, then a linear model."""
     return make_pipeline(Nystroem(gamma=gamma(kernel), n_components=100, random_state=0), model)
 
 
-def gamma(kernel: dp.Gaussian) -> float:
+def gamma(kernel: dp.kernels.Gaussian) -> float:
     return 1 / (2 * kernel.length_scale**2)
 
 
-def waves(kernel: dp.Gaussian, dimension: int, size: int = 50) -> Callable[[np.ndarray], np.ndarray]:
+def waves(kernel: dp.kernels.Gaussian, dimension: int, size: int = 50) -> Callable[[np.ndarray], np.ndarray]:
     """Random Fourier features of the kernel: public functions of the input, every row of Euclidean norm one."""
     frequencies = np.random.default_rng(0).normal(0, 1 / kernel.length_scale, (dimension, size))
 
@@ -134,7 +134,7 @@ def kernel_models(kind: Any, losses: tuple[str, ...], rivals: Any, kernel: Any, 
 
 
 def moons() -> Task:
-    kernel, domain = dp.Gaussian(0.5), [(-2.0, 3.0), (-1.5, 2.0)]
+    kernel, domain = dp.kernels.Gaussian(0.5), [(-2.0, 3.0), (-1.5, 2.0)]
     low, high = np.array(domain).T
     half = (high - low) / 2
 
@@ -169,7 +169,7 @@ class Curve:
     title: str
     value: Callable[[np.ndarray], np.ndarray]
     domain: list[tuple[float, float]]
-    kernel: dp.Gaussian
+    kernel: dp.kernels.Gaussian
 
     @cached_property
     def spread(self) -> float:
@@ -183,13 +183,13 @@ CURVES = (
         "one input",
         lambda X: np.sin(4 * np.pi * X[:, 0]) * np.exp(-X[:, 0]) + X[:, 0],
         [(0.0, 1.0)],
-        dp.Gaussian(0.1),
+        dp.kernels.Gaussian(0.1),
     ),
     Curve(
         "two inputs",
         lambda X: np.sin(2 * X[:, 0]) * np.exp(-(X[:, 1] ** 2)) + 0.5 * X[:, 1],
         [(-1.0, 1.0)] * 2,
-        dp.Gaussian(0.4),
+        dp.kernels.Gaussian(0.4),
     ),
 )
 
@@ -234,7 +234,7 @@ GRID = dp.Grid.uniform(0, 1, 50)
 
 def smooth_errors(n: int, rng: np.random.Generator, length: float = 0.2) -> np.ndarray:
     """Gaussian processes of unit variance at every point, so of unit squared norm on average."""
-    values, vectors = np.linalg.eigh(dp.Gaussian(length)(GRID.points, GRID.points))
+    values, vectors = np.linalg.eigh(dp.kernels.Gaussian(length)(GRID.points, GRID.points))
     kept = values > 1e-10
     return rng.normal(size=(n, kept.sum())) @ (vectors[:, kept] * np.sqrt(values[kept])).T
 

@@ -35,8 +35,9 @@ import pyarrow.compute
 import pyarrow.parquet as pq
 
 import dpfda as dp
-from dpfda import lattice, tables
-from dpfda.engines.cluster import FAN
+from dpfda.bounds import lattice
+from dpfda.engines.dask_engine import FAN
+from dpfda.reading import tables
 
 POINTS, FILES, ROWS, LISTS = 100, 20, 2_500_000, 250_000
 HOUSEHOLDS, DAYS, HALF_HOURS = 100_000, 30, 48
@@ -86,7 +87,7 @@ def clock(run: Callable[[], Any]) -> tuple[float, Any]:
 
 
 def plan_of(rows: int, points: int = POINTS, **more: Any) -> dp.MeanPlan:
-    return dp.MeanPlan(n=rows, epsilon=1, bound=dp.L2Ball(1.0), grid=points, method=dp.KNorm(16), **more)
+    return dp.MeanPlan(n=rows, epsilon=1, bound=dp.L2Ball(1.0), grid=points, method=dp.methods.KNorm(16), **more)
 
 
 def warm() -> None:
@@ -121,7 +122,7 @@ def job_stream(
         lattice.numba = None
     if not watched:
         tables.Watch.owners = lambda self, names: []  # type: ignore[method-assign]
-    warnings.simplefilter("ignore", dp.UnitWarning)
+    warnings.simplefilter("ignore", dp.errors.UnitWarning)
     plan = plan_of(rows, points, unit=unit)
     ready = time.time() - float(os.environ["BEGAN"])
     warm()

@@ -23,7 +23,7 @@ import common
 import numpy as np
 
 import dpfda as dp
-from dpfda import lattice
+from dpfda.bounds import lattice
 
 CURVES = 100
 SIZES = (100, 1000, 10_000, 100_000, 1_000_000)
@@ -38,7 +38,7 @@ def fresh_scale() -> Callable[[], float]:
 
 def cosine_curves(size: int, scale: Callable[[], float], rng: np.random.Generator) -> Callable[[], Any]:
     def draw() -> np.ndarray:
-        basis = dp.Cosine(dp.Matern(1.5, scale())).basis(dp.Grid.midpoints(0, 1, size))
+        basis = dp.kernels.Cosine(dp.kernels.Matern(1.5, scale())).basis(dp.Grid.midpoints(0, 1, size))
         return dp.noise.process(basis, CURVES, rng)
 
     return draw
@@ -46,7 +46,7 @@ def cosine_curves(size: int, scale: Callable[[], float], rng: np.random.Generato
 
 def nystrom_curves(size: int, scale: Callable[[], float], rng: np.random.Generator) -> Callable[[], Any]:
     grid = dp.Grid.uniform(0, 1, size)
-    return lambda: dp.noise.process(dp.Matern(1.5, scale()).basis(grid), CURVES, rng)
+    return lambda: dp.noise.process(dp.kernels.Matern(1.5, scale()).basis(grid), CURVES, rng)
 
 
 def peers(size: int, scale: Callable[[], float], rng: np.random.Generator) -> dict[str, Callable[[], Any]]:
@@ -56,7 +56,7 @@ def peers(size: int, scale: Callable[[], float], rng: np.random.Generator) -> di
     for method in ("eigh", "cholesky"):
 
         def draw(method: str = method) -> np.ndarray:
-            covariance = dp.Matern(1.5, scale())(t, t) + (1e-8 * np.eye(size) if method == "cholesky" else 0)
+            covariance = dp.kernels.Matern(1.5, scale())(t, t) + (1e-8 * np.eye(size) if method == "cholesky" else 0)
             return rng.multivariate_normal(np.zeros(size), covariance, CURVES, method=method, check_valid="ignore")
 
         found[f"numpy multivariate_normal, {method}"] = draw

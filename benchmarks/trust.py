@@ -37,13 +37,15 @@ SEED = 20261116
 #: Sound plans that are audited: the default, the paper's method, a density, and one that reads the data several times.
 AUDITED: dict[str, Callable[[], Any]] = {
     "mean, default": lambda: dp.MeanPlan(n=508, epsilon=1, bound=dp.L2Ball(1.0), grid=48),
-    "mean, QR": lambda: dp.MeanPlan(n=508, epsilon=1, bound=dp.L2Ball(1.0), grid=48, method=dp.QR()),
+    "mean, QR": lambda: dp.MeanPlan(n=508, epsilon=1, bound=dp.L2Ball(1.0), grid=48, method=dp.methods.QR()),
     "mean, stages": lambda: dp.MeanPlan(
-        n=2000, epsilon=1, bound=dp.L2Ball(1.0), grid=48, method=dp.Staged(dp.KNorm(6))
+        n=2000, epsilon=1, bound=dp.L2Ball(1.0), grid=48, method=dp.methods.Staged(dp.methods.KNorm(6))
     ),
     "density": lambda: dp.DensityPlan(n=2000, epsilon=1, domain=[(0, 110)]),
-    "covariance": lambda: dp.CovariancePlan(n=5000, epsilon=1, bound=dp.L2Ball(1.0), grid=48, method=dp.KNorm()),
-    "classifier": lambda: dp.KernelPlan(n=1000, epsilon=1, domain=[(0, 1)] * 2, classes=("no", "yes")),
+    "covariance": lambda: dp.CovariancePlan(
+        n=5000, epsilon=1, bound=dp.L2Ball(1.0), grid=48, method=dp.methods.KNorm()
+    ),
+    "classifier": lambda: dp.plans.KernelPlan(n=1000, epsilon=1, domain=[(0, 1)] * 2, classes=("no", "yes")),
 }
 
 #: Those whose noise is drawn 400,000 times in a long run; the others' a quarter as often.

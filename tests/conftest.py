@@ -9,7 +9,7 @@ import pytest
 from hypothesis import settings
 
 import dpfda as dp
-from dpfda import summaries
+from dpfda.engines import task as summaries
 
 #: Needs an extra, and is a program, not a test.
 collect_ignore = ["trust/fuzz_atheris.py"]
@@ -19,26 +19,26 @@ settings.register_profile("fixed", derandomize=True, deadline=None)
 settings.load_profile("fixed")
 
 METHODS = {
-    "FRL": dp.FRL(),
-    "FRL-5": dp.FRL(components=5),
-    "FRL-kernel": dp.FRL(components=5, noise="kernel"),
-    "QR": dp.QR(),
-    "QR-kernel": dp.QR(noise="kernel"),
-    "QR-fixed": dp.QR(eta=2.0, psi=1e-3),
-    "AR": dp.AR(),
-    "AR-kernel": dp.AR(noise="kernel"),
-    "AR-fixed": dp.AR(eta=2.0, psi=0.02),
-    "Minimax": dp.Minimax(),
-    "Minimax-kernel": dp.Minimax(noise="kernel"),
-    "Minimax-1": dp.Minimax(power=1.0),
-    "KNorm": dp.KNorm(),
-    "KNorm-3": dp.KNorm(components=3),
+    "FRL": dp.methods.FRL(),
+    "FRL-5": dp.methods.FRL(components=5),
+    "FRL-kernel": dp.methods.FRL(components=5, noise="kernel"),
+    "QR": dp.methods.QR(),
+    "QR-kernel": dp.methods.QR(noise="kernel"),
+    "QR-fixed": dp.methods.QR(eta=2.0, psi=1e-3),
+    "AR": dp.methods.AR(),
+    "AR-kernel": dp.methods.AR(noise="kernel"),
+    "AR-fixed": dp.methods.AR(eta=2.0, psi=0.02),
+    "Minimax": dp.methods.Minimax(),
+    "Minimax-kernel": dp.methods.Minimax(noise="kernel"),
+    "Minimax-1": dp.methods.Minimax(power=1.0),
+    "KNorm": dp.methods.KNorm(),
+    "KNorm-3": dp.methods.KNorm(components=3),
 }
 PAPER = {
-    "FRL-paper": dp.FRL(sensitivity="paper"),
-    "QR-paper": dp.QR(noise="kernel", sensitivity="paper"),
-    "AR-paper": dp.AR(sensitivity="paper"),
-    "Minimax-paper": dp.Minimax(sensitivity="paper"),
+    "FRL-paper": dp.methods.FRL(sensitivity="paper"),
+    "QR-paper": dp.methods.QR(noise="kernel", sensitivity="paper"),
+    "AR-paper": dp.methods.AR(sensitivity="paper"),
+    "Minimax-paper": dp.methods.Minimax(sensitivity="paper"),
 }
 LENGTHS = np.geomspace(1.0, 0.1, 12)
 
@@ -48,12 +48,12 @@ def bounds(grid: dp.Grid) -> dict[str, object]:
     return {
         "L2": dp.L2Ball(0.8),
         "L2-centred": dp.L2Ball(0.8, centre),
-        "L1": dp.L1Ball(1.5),
-        "L1-centred": dp.L1Ball(1.5, 0.2),
-        "Ellipsoid": dp.Ellipsoid(LENGTHS),
-        "Ellipsoid-centred": dp.Ellipsoid(LENGTHS, centre),
-        "Box": dp.Box(LENGTHS),
-        "Box-centred": dp.Box(LENGTHS, 0.1),
+        "L1": dp.bounds.L1Ball(1.5),
+        "L1-centred": dp.bounds.L1Ball(1.5, 0.2),
+        "Ellipsoid": dp.bounds.Ellipsoid(LENGTHS),
+        "Ellipsoid-centred": dp.bounds.Ellipsoid(LENGTHS, centre),
+        "Box": dp.bounds.Box(LENGTHS),
+        "Box-centred": dp.bounds.Box(LENGTHS, 0.1),
     }
 
 
@@ -94,7 +94,7 @@ def rng() -> np.random.Generator:
 
 
 def plan_of(method: str = "Minimax", bound: str = "L2", **options: object) -> dp.MeanPlan:
-    everything = {"n": 40, "epsilon": 1.0, "grid": GRID, "kernel": dp.Matern(1.5, 0.2)} | options
+    everything = {"n": 40, "epsilon": 1.0, "grid": GRID, "kernel": dp.kernels.Matern(1.5, 0.2)} | options
     return dp.MeanPlan(method=(METHODS | PAPER)[method], bound=BOUNDS[bound], **everything)
 
 
@@ -126,7 +126,7 @@ def plan_losses(plan: dp.MeanPlan, pairs: Iterable[tuple[np.ndarray, np.ndarray]
     return losses_between(pairs, lambda data: plan.statistic(plan.summarize(data)), plan.loss)
 
 
-def stage_losses(stage: dp.protocol.Stage, pairs: Iterable[tuple[np.ndarray, np.ndarray]]) -> list[float]:
+def stage_losses(stage: dp.problems.base.Stage, pairs: Iterable[tuple[np.ndarray, np.ndarray]]) -> list[float]:
     """Privacy losses of one stage, through the real path."""
 
     def statistic(data: np.ndarray) -> np.ndarray:
@@ -137,7 +137,7 @@ def stage_losses(stage: dp.protocol.Stage, pairs: Iterable[tuple[np.ndarray, np.
     return losses_between(pairs, statistic, stage.loss)
 
 
-def stage_loss(stage: dp.protocol.Stage, first: np.ndarray, second: np.ndarray) -> float:
+def stage_loss(stage: dp.problems.base.Stage, first: np.ndarray, second: np.ndarray) -> float:
     return stage_losses(stage, [(first, second)])[0]
 
 

@@ -35,30 +35,30 @@ def refused(error, match, ledger, *args, **options):
 
 @pytest.mark.parametrize("epsilon", [0, -1, float("nan"), float("inf"), None, "much", True, 1e9])
 def test_epsilon(epsilon, curves, ledger):
-    assert "Pass epsilon" in refused(dp.ParameterError, "epsilon must", ledger, curves, epsilon=epsilon)
+    assert "Pass epsilon" in refused(dp.errors.ParameterError, "epsilon must", ledger, curves, epsilon=epsilon)
 
 
 @pytest.mark.parametrize("bound", [None, 1.0, "l2"])
 def test_no_bound(bound, curves, ledger):
-    refused(dp.ParameterError, "bound must be a public bound", ledger, curves, bound=bound)
+    refused(dp.errors.ParameterError, "bound must be a public bound", ledger, curves, bound=bound)
 
 
 @pytest.mark.parametrize("radius", [0, -1, float("nan"), float("inf"), "1", None, True])
 def test_radius(radius):
-    for kind in (dp.L2Ball, dp.L1Ball):
-        with pytest.raises(dp.ParameterError, match="radius must be a positive finite number"):
+    for kind in (dp.L2Ball, dp.bounds.L1Ball):
+        with pytest.raises(dp.errors.ParameterError, match="radius must be a positive finite number"):
             kind(radius)
-    for kind in (dp.Ellipsoid, dp.Box):
-        with pytest.raises(dp.ParameterError, match="positive finite numbers"):
+    for kind in (dp.bounds.Ellipsoid, dp.bounds.Box):
+        with pytest.raises(dp.errors.ParameterError, match="positive finite numbers"):
             kind([1.0, 0.0])
-    with pytest.raises(dp.ParameterError, match="center must be"):
+    with pytest.raises(dp.errors.ParameterError, match="center must be"):
         dp.L2Ball(1.0, [np.nan])
 
 
 @pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
 def test_nan_and_infinity_in_a_curve(value, curves, ledger):
     curves[7, 3], curves[8, 0] = value, MARK
-    message = refused(dp.RecordError, "missing or infinite values in row 7", ledger, curves)
+    message = refused(dp.errors.RecordError, "missing or infinite values in row 7", ledger, curves)
     assert "invalid='center'" in message
     assert dp.mean(curves, **GOOD, invalid="center").values.shape == (12,)
 
@@ -69,45 +69,47 @@ def test_rows_are_counted_from_the_start_of_the_source(tmp_path, rng):
     frame.to_parquet(tmp_path / "c.parquet")
     frame.columns = frame.columns.astype(str)
     frame.to_parquet(tmp_path / "c.parquet")
-    with pytest.raises(dp.RecordError, match="row 250000"):
+    with pytest.raises(dp.errors.RecordError, match="row 250000"):
         dp.mean(tmp_path / "c.parquet", **GOOD)
 
 
 def test_wrong_length(curves, ledger, tmp_path):
     message = refused(
-        dp.RecordError, "12 values and the plan expects 10", ledger, curves, grid=dp.Grid.uniform(0, 1, 10)
+        dp.errors.RecordError, "12 values and the plan expects 10", ledger, curves, grid=dp.Grid.uniform(0, 1, 10)
     )
     assert "columns=" in message
     (tmp_path / "ragged.csv").write_text("a,b,c\n1,2,3\n1,2\n")
-    refused(dp.RecordError, "2 cells and the first line has 3 in row 1", ledger, tmp_path / "ragged.csv")
-    refused(dp.RecordError, "same number|one length", ledger, [[1.0, 2.0], [1.0]], grid=dp.Grid.uniform(0, 1, 2))
+    refused(dp.errors.RecordError, "2 cells and the first line has 3 in row 1", ledger, tmp_path / "ragged.csv")
+    refused(dp.errors.RecordError, "same number|one length", ledger, [[1.0, 2.0], [1.0]], grid=dp.Grid.uniform(0, 1, 2))
 
 
 def test_text_in_a_numeric_column(ledger, tmp_path, curves):
     (tmp_path / "text.csv").write_text("a,b\n1,2\n3,secret-name\n")
-    message = refused(dp.RecordError, "does not hold a number in row 1 .*column 2", ledger, tmp_path / "text.csv")
+    message = refused(
+        dp.errors.RecordError, "does not hold a number in row 1 .*column 2", ledger, tmp_path / "text.csv"
+    )
     assert "secret" not in message
-    refused(dp.RecordError, "column name", ledger, pd.DataFrame({"name": ["x", "y"], "v": [1.0, 2.0]}))
-    refused(dp.RecordError, "column name", ledger, pa.table({"name": ["x", "y"], "v": [1.0, 2.0]}))
-    refused(dp.RecordError, "rows of numbers", ledger, np.array([["a", "b"], ["c", "d"]]))
+    refused(dp.errors.RecordError, "column name", ledger, pd.DataFrame({"name": ["x", "y"], "v": [1.0, 2.0]}))
+    refused(dp.errors.RecordError, "column name", ledger, pa.table({"name": ["x", "y"], "v": [1.0, 2.0]}))
+    refused(dp.errors.RecordError, "rows of numbers", ledger, np.array([["a", "b"], ["c", "d"]]))
 
 
 def test_empty_and_tiny_data(ledger, tmp_path):
     (tmp_path / "empty.csv").write_text("")
-    refused(dp.RecordError, "is empty", ledger, tmp_path / "empty.csv")
+    refused(dp.errors.RecordError, "is empty", ledger, tmp_path / "empty.csv")
     (tmp_path / "header.csv").write_text("a,b\n")
-    refused(dp.RecordError, "no records", ledger, tmp_path / "header.csv")
-    refused(dp.RecordError, "no curves", ledger, np.empty((0, 5)), grid=dp.Grid.uniform(0, 1, 5))
-    refused(dp.ParameterError, "n must be a whole number of at least 2", ledger, np.ones((1, 5)))
-    refused(dp.RecordError, "two dimensions", ledger, np.ones(5))
+    refused(dp.errors.RecordError, "no records", ledger, tmp_path / "header.csv")
+    refused(dp.errors.RecordError, "no curves", ledger, np.empty((0, 5)), grid=dp.Grid.uniform(0, 1, 5))
+    refused(dp.errors.ParameterError, "n must be a whole number of at least 2", ledger, np.ones((1, 5)))
+    refused(dp.errors.RecordError, "two dimensions", ledger, np.ones(5))
 
 
 def test_n_must_match_the_plan(curves, ledger):
     plan = dp.MeanPlan(n=29, **GOOD, grid=12)
-    with pytest.raises(dp.PlanMismatch, match="n = 29 curves and the data has 30"):
+    with pytest.raises(dp.errors.PlanMismatch, match="n = 29 curves and the data has 30"):
         plan.release(curves, ledger)
     assert ledger.spent == 0
-    with pytest.raises(dp.PlanMismatch, match="another plan"):
+    with pytest.raises(dp.errors.PlanMismatch, match="another plan"):
         dp.MeanPlan(n=30, epsilon=1, bound=dp.L2Ball(2.0), grid=12).release(
             dp.MeanPlan(n=30, **GOOD, grid=12).summarize(curves), ledger
         )
@@ -116,68 +118,68 @@ def test_n_must_match_the_plan(curves, ledger):
 
 @pytest.mark.parametrize("n", [0, 1, -5, 2.5, "many", True, 2**40])
 def test_bad_n(n):
-    with pytest.raises(dp.ParameterError, match="n must be"):
+    with pytest.raises(dp.errors.ParameterError, match="n must be"):
         dp.MeanPlan(n=n, **GOOD, grid=12)
 
 
 def test_unknown_words(curves, ledger):
-    refused(dp.ParameterError, "kernel must be", ledger, curves, kernel="matern")
-    refused(dp.ParameterError, "method must be a dpfda method", ledger, curves, method="qr")
-    refused(dp.ParameterError, "neighbors must be one of", ledger, curves, neighbors="swap")
-    refused(dp.ParameterError, "invalid must be one of", ledger, curves, invalid="drop")
-    refused(dp.ParameterError, "grid must be", ledger, curves, grid="0:1")
-    refused(dp.ParameterError, "public guess", ledger, curves, neighbors="add-remove")
-    refused(dp.ParameterError, "fill must be", ledger, curves, fill=0)
-    refused(dp.ParameterError, "one value per grid point", ledger, curves, bound=dp.L2Ball(1.0, np.zeros(5)))
+    refused(dp.errors.ParameterError, "kernel must be", ledger, curves, kernel="matern")
+    refused(dp.errors.ParameterError, "method must be a dpfda method", ledger, curves, method="qr")
+    refused(dp.errors.ParameterError, "neighbors must be one of", ledger, curves, neighbors="swap")
+    refused(dp.errors.ParameterError, "invalid must be one of", ledger, curves, invalid="drop")
+    refused(dp.errors.ParameterError, "grid must be", ledger, curves, grid="0:1")
+    refused(dp.errors.ParameterError, "public guess", ledger, curves, neighbors="add-remove")
+    refused(dp.errors.ParameterError, "fill must be", ledger, curves, fill=0)
+    refused(dp.errors.ParameterError, "one value per grid point", ledger, curves, bound=dp.L2Ball(1.0, np.zeros(5)))
 
 
 @pytest.mark.parametrize(
     ("make", "rule"),
     [
-        (lambda: dp.FRL(components=0), "components must be"),
-        (lambda: dp.KNorm(components=2.5), "components must be"),
-        (lambda: dp.MeanPlan(n=30, **GOOD, grid=12, method=dp.QR(eta=1.0)), "eta must be"),
-        (lambda: dp.QR(psi=-1), "psi must be"),
-        (lambda: dp.AR(psi=float("inf")), "psi"),
-        (lambda: dp.QR(noise="white"), "noise must be one of"),
-        (lambda: dp.AR(sensitivity="loose"), "sensitivity must be"),
-        (lambda: dp.Minimax(power=0), "power must be"),
-        (lambda: dp.MeanPlan(n=9, **GOOD, grid=12, method=dp.FRL(components=13)), "at most the basis size"),
-        (lambda: dp.MeanPlan(n=9, **GOOD, grid=12, method=dp.AR(psi=1e9)), "at least one coefficient"),
+        (lambda: dp.methods.FRL(components=0), "components must be"),
+        (lambda: dp.methods.KNorm(components=2.5), "components must be"),
+        (lambda: dp.MeanPlan(n=30, **GOOD, grid=12, method=dp.methods.QR(eta=1.0)), "eta must be"),
+        (lambda: dp.methods.QR(psi=-1), "psi must be"),
+        (lambda: dp.methods.AR(psi=float("inf")), "psi"),
+        (lambda: dp.methods.QR(noise="white"), "noise must be one of"),
+        (lambda: dp.methods.AR(sensitivity="loose"), "sensitivity must be"),
+        (lambda: dp.methods.Minimax(power=0), "power must be"),
+        (lambda: dp.MeanPlan(n=9, **GOOD, grid=12, method=dp.methods.FRL(components=13)), "at most the basis size"),
+        (lambda: dp.MeanPlan(n=9, **GOOD, grid=12, method=dp.methods.AR(psi=1e9)), "at least one coefficient"),
     ],
 )
 def test_bad_methods(make, rule):
-    with pytest.raises(dp.ParameterError, match=rule):
+    with pytest.raises(dp.errors.ParameterError, match=rule):
         make()
 
 
 def test_columns(tmp_path, ledger):
     (tmp_path / "c.csv").write_text("id,h1,h2\na,1,2\nb,3,4\n")
-    refused(dp.ParameterError, "match at least one column", ledger, tmp_path / "c.csv", columns="x*")
-    refused(dp.ParameterError, "must name columns", ledger, tmp_path / "c.csv", columns=["h1", "h9"])
+    refused(dp.errors.ParameterError, "match at least one column", ledger, tmp_path / "c.csv", columns="x*")
+    refused(dp.errors.ParameterError, "must name columns", ledger, tmp_path / "c.csv", columns=["h1", "h9"])
     assert dp.mean(tmp_path / "c.csv", **GOOD, columns="h*").values.shape == (2,)
 
 
 def test_files(tmp_path, ledger):
-    refused(dp.FileError, "no file 'none.csv'", ledger, tmp_path / "none.csv")
+    refused(dp.errors.FileError, "no file 'none.csv'", ledger, tmp_path / "none.csv")
     (tmp_path / "c.xlsx").write_text("x")
-    refused(dp.FileError, "must end in", ledger, tmp_path / "c.xlsx")
+    refused(dp.errors.FileError, "must end in", ledger, tmp_path / "c.xlsx")
     (tmp_path / "c.parquet").write_text("not parquet")
-    refused(dp.FileError, "not a readable Parquet", ledger, tmp_path / "c.parquet")
+    refused(dp.errors.FileError, "not a readable Parquet", ledger, tmp_path / "c.parquet")
     (tmp_path / "c.csv").write_bytes(b"\xff\xfe\x00\x01")
-    refused(dp.FileError, "text in UTF-8", ledger, tmp_path / "c.csv")
+    refused(dp.errors.FileError, "text in UTF-8", ledger, tmp_path / "c.csv")
 
 
 def test_ledgers(tmp_path, curves, ledger):
-    with pytest.raises(dp.LedgerError, match=r"no ledger 'none.ledger'"):
+    with pytest.raises(dp.errors.LedgerError, match=r"no ledger 'none.ledger'"):
         dp.mean(curves, **GOOD, ledger=tmp_path / "none.ledger")
-    with pytest.raises(dp.LedgerError, match="ledger of study 'test', not of 'other'"):
+    with pytest.raises(dp.errors.LedgerError, match="ledger of study 'test', not of 'other'"):
         dp.Ledger(ledger.path, study="other")
     (tmp_path / "corrupt.ledger").write_bytes(b"garbage" * 500)
-    with pytest.raises(dp.LedgerError, match="not an intact"):
+    with pytest.raises(dp.errors.LedgerError, match="not an intact"):
         dp.mean(curves, **GOOD, ledger=tmp_path / "corrupt.ledger")
     dp.mean(curves, **GOOD, ledger=ledger)
-    with pytest.raises(dp.BudgetExceeded, match="costs epsilon 1 and study 'test' has 0 left of 1"):
+    with pytest.raises(dp.errors.BudgetExceeded, match="costs epsilon 1 and study 'test' has 0 left of 1"):
         dp.mean(curves, **GOOD, ledger=ledger)
     assert ledger.spent == 1
 
@@ -186,14 +188,14 @@ def test_a_locked_ledger(tmp_path, curves, ledger, monkeypatch):
     monkeypatch.setattr("dpfda.ledger.store.WAIT_SECONDS", 0.05)
     other = sqlite3.connect(ledger.path, isolation_level=None)
     other.execute("BEGIN EXCLUSIVE")
-    with pytest.raises(dp.LedgerError, match="locked by another process"):
+    with pytest.raises(dp.errors.LedgerError, match="locked by another process"):
         dp.mean(curves, **GOOD, ledger=ledger)
     other.execute("ROLLBACK")
     assert ledger.spent == 0
 
 
 def test_a_budget_that_is_spent_is_refused_before_the_data_is_read(tmp_path, ledger):
-    with pytest.raises(dp.BudgetExceeded):
+    with pytest.raises(dp.errors.BudgetExceeded):
         dp.mean(
             tmp_path / "never-read.csv", epsilon=2, bound=dp.L2Ball(1.0), grid=dp.Grid.uniform(0, 1, 5), ledger=ledger
         )
@@ -204,17 +206,17 @@ def test_arguments_that_are_not_numbers():
         lambda: dp.Grid(["a", "b"]),
         lambda: dp.Grid.uniform(0, 1, 5.5),
         lambda: dp.L2Ball(1.0, "abc"),
-        lambda: dp.Box(["x"]),
+        lambda: dp.bounds.Box(["x"]),
         lambda: dp.Grid.uniform(0, 1, True),
     ):
-        with pytest.raises(dp.ParameterError):
+        with pytest.raises(dp.errors.ParameterError):
             make()
     assert dp.Grid([-0.0, 1.0]) == dp.Grid([0.0, 1.0])
     assert hash(dp.Grid([-0.0, 1.0])) == hash(dp.Grid([0.0, 1.0]))
-    assert dp.QR(2) == dp.QR(2.0)
-    first, second = (dp.MeanPlan(n=9, **GOOD, grid=12, method=m) for m in (dp.QR(2), dp.QR(2.0)))
+    assert dp.methods.QR(2) == dp.methods.QR(2.0)
+    first, second = (dp.MeanPlan(n=9, **GOOD, grid=12, method=m) for m in (dp.methods.QR(2), dp.methods.QR(2.0)))
     assert first.digest == second.digest
-    with pytest.raises(dp.ParameterError, match="points must be numbers"):
+    with pytest.raises(dp.errors.ParameterError, match="points must be numbers"):
         first.release(np.zeros((9, 12)))("noon")
 
 
@@ -223,5 +225,5 @@ def test_foreign_databases_are_not_ledgers(tmp_path):
     with sqlite3.connect(tmp_path / "other") as db:
         db.execute("CREATE TABLE t (x)")
     for name in ("empty", "other"):
-        with pytest.raises(dp.LedgerError, match=r"not an intact|is empty"):
+        with pytest.raises(dp.errors.LedgerError, match=r"not an intact|is empty"):
             dp.Ledger(tmp_path / name)

@@ -15,7 +15,10 @@ import pyarrow.parquet as pq
 import pytest
 
 import dpfda as dp
-from dpfda import checkpoints, codec, engines, parquet
+from dpfda import engines
+from dpfda.core import codec
+from dpfda.engines import checkpoints
+from dpfda.reading import parquet
 
 SIZE = 6
 NAMES = [f"h{i}" for i in range(SIZE)]
@@ -29,7 +32,7 @@ def curves(rng) -> np.ndarray:
 
 @pytest.fixture
 def plan() -> dp.MeanPlan:
-    return dp.MeanPlan(n=120, **FACTS, method=dp.KNorm())
+    return dp.MeanPlan(n=120, **FACTS, method=dp.methods.KNorm())
 
 
 @pytest.fixture
@@ -54,7 +57,7 @@ def write(path: Path, values: np.ndarray, names: list[str] = NAMES, **more: obje
 
 
 def names_in(place: Path) -> list[str]:
-    return [part.name for part in dp.load_summary(place).parts]
+    return [part.name for part in dp.engines.load_summary(place).parts]
 
 
 # -- going on ------------------------------------------------------------------------------------
@@ -108,8 +111,8 @@ def test_units_and_groups_go_on_too(curves, tmp_path, place):
     for some in (paths[1:], paths):
         found = engines.summarize_groups(problem, some, "region", ("n", "s"), columns="h*", checkpoint=checkpoint)
     assert found == whole
-    with pytest.raises(dp.PlanMismatch, match="summaries of groups"):
-        _ = dp.load_summary(tmp_path / "groups.json").summary
+    with pytest.raises(dp.errors.PlanMismatch, match="summaries of groups"):
+        _ = dp.engines.load_summary(tmp_path / "groups.json").summary
 
 
 def test_progress_tells_of_files(plan, files, place):
@@ -131,7 +134,7 @@ def test_columns_of_later_files_are_matched_by_name(plan, curves, files, place, 
     turned = write(tmp_path / "turned.parquet", curves[30:60, ::-1], NAMES[::-1])
     assert plan.summarize(turned, checkpoint=place) == plan.summarize(curves[:60])
     other = write(tmp_path / "other.parquet", curves[60:90], [*NAMES[:-1], "x"])
-    with pytest.raises(dp.PlanMismatch, match="other columns"):
+    with pytest.raises(dp.errors.PlanMismatch, match="other columns"):
         plan.summarize(other, checkpoint=place)
     assert names_in(place) == ["day0.parquet", "turned.parquet"]
 
@@ -145,7 +148,7 @@ def test_the_file_is_its_owners_and_says_what_it_is(plan, files, place):
     body = json.loads(place.read_text())
     assert body["confidential"].startswith("CONFIDENTIAL")
     assert body["dpfda"] == "summary"
-    saved = dp.load_summary(place)
+    saved = dp.engines.load_summary(place)
     assert "confidential" in repr(saved)
     assert str(int(saved.summary.totals[0])) not in repr(saved)
     assert sorted(p.name for p in place.parent.iterdir()) == sorted([*(f.name for f in files), place.name])
@@ -158,9 +161,9 @@ def test_other_plans_are_refused(plan, files, place, ledger):
         replace(plan, bound=dp.L2Ball(0.9)),
         replace(plan, epsilon=2),
         replace(plan, invalid="center"),
-        dp.CovariancePlan(n=120, **FACTS, method=dp.KNorm(3)),
+        dp.CovariancePlan(n=120, **FACTS, method=dp.methods.KNorm(3)),
     ):
-        with pytest.raises(dp.PlanMismatch, match=r"another plan. Name another file"):
+        with pytest.raises(dp.errors.PlanMismatch, match=r"another plan. Name another file"):
             other.release(files, ledger, checkpoint=place)
     assert place.read_bytes() == before
     assert ledger.history() == ()
@@ -192,18 +195,18 @@ def test_edited_damaged_and_foreign_files_are_refused(change, match, plan, files
     changed = change(place.read_text())
     assert changed != place.read_text()
     place.write_bytes(changed if isinstance(changed, bytes) else changed.encode())
-    with pytest.raises(dp.FileError, match=match):
-        dp.load_summary(place)
-    with pytest.raises(dp.FileError, match=match):
+    with pytest.raises(dp.errors.FileError, match=match):
+        dp.engines.load_summary(place)
+    with pytest.raises(dp.errors.FileError, match=match):
         plan.release(files, ledger, checkpoint=place)
     assert place.read_bytes() == (changed if isinstance(changed, bytes) else changed.encode())
     assert ledger.history() == ()
-    with pytest.raises(dp.FileError, match=r"'none.json' cannot be read"):
-        dp.load_summary(place.parent / "none.json")
+    with pytest.raises(dp.errors.FileError, match=r"'none.json' cannot be read"):
+        dp.engines.load_summary(place.parent / "none.json")
 
 
 def test_checkpoints_are_about_files(plan, curves, place):
-    with pytest.raises(dp.ParameterError, match="about files"):
+    with pytest.raises(dp.errors.ParameterError, match="about files"):
         plan.summarize(curves, checkpoint=place)
     assert not place.exists()
 
@@ -217,10 +220,10 @@ def test_a_file_counts_once_by_where_it_is_and_never_by_what_it_holds(plan, file
     name.hardlink_to(files[0])
     once = plan.summarize(files[:1], checkpoint=place)
     assert plan.summarize(link, checkpoint=place) == once  # the same place: not read again
-    with pytest.raises(dp.RecordError, match=r"'name.parquet' is counted already, as 'day0.parquet'"):
+    with pytest.raises(dp.errors.RecordError, match=r"'name.parquet' is counted already, as 'day0.parquet'"):
         plan.summarize(name, checkpoint=place)
     for other in (link, name):
-        with pytest.raises(dp.ParameterError, match="named once"):
+        with pytest.raises(dp.errors.ParameterError, match="named once"):
             plan.release([files[0], other], ledger, checkpoint=tmp_path / "new.json")
     assert ledger.history() == ()
     copy = tmp_path / "copy.parquet"  # another file, whatever it holds
@@ -229,8 +232,8 @@ def test_a_file_counts_once_by_where_it_is_and_never_by_what_it_holds(plan, file
     first, second = tmp_path / "a.json", tmp_path / "b.json"
     plan.summarize(files[:2], checkpoint=first)
     plan.summarize(files[1:], checkpoint=second)
-    with pytest.raises(dp.RecordError, match=r"'day1.parquet' is counted already"):
-        dp.load_summary(first).plus(dp.load_summary(second))
+    with pytest.raises(dp.errors.RecordError, match=r"'day1.parquet' is counted already"):
+        dp.engines.load_summary(first).plus(dp.engines.load_summary(second))
 
 
 @pytest.mark.parametrize(
@@ -246,13 +249,13 @@ def test_a_file_counts_once_by_where_it_is_and_never_by_what_it_holds(plan, file
     ids=str,
 )
 def test_units_must_lie_whole_in_one_file_unless_sites_differ(first, second, meet, curves, tmp_path, place, ledger):
-    plan = dp.MeanPlan(n=6, **FACTS, unit="who", method=dp.KNorm())
+    plan = dp.MeanPlan(n=6, **FACTS, unit="who", method=dp.methods.KNorm())
     paths = [
         write(tmp_path / "a.parquet", curves[:3], who=first),
         write(tmp_path / "b.parquet", curves[3:6], who=second),
     ]
     if meet:
-        with pytest.raises(dp.RecordError, match=r"'a.parquet' and 'b.parquet' may hold the same unit.*site"):
+        with pytest.raises(dp.errors.RecordError, match=r"'a.parquet' and 'b.parquet' may hold the same unit.*site"):
             plan.release(paths, ledger, checkpoint=place)
         assert names_in(place) == ["a.parquet"]
         assert ledger.history() == ()
@@ -263,11 +266,11 @@ def test_units_must_lie_whole_in_one_file_unless_sites_differ(first, second, mee
     for path, site in zip(paths, ("north", "south"), strict=True):
         found = plan.summarize(path, checkpoint=apart, site=site)
     assert found.count == 6
-    assert [part.site for part in dp.load_summary(apart).parts] == ["north", "south"]
+    assert [part.site for part in dp.engines.load_summary(apart).parts] == ["north", "south"]
 
 
 def test_curves_of_a_long_table_must_be_whole_too(curves, tmp_path, place):
-    plan = dp.MeanPlan(n=3, **FACTS, align=dp.Interpolate(gap=1.0))
+    plan = dp.MeanPlan(n=3, **FACTS, align=dp.spaces.Interpolate(gap=1.0))
     long = pd.DataFrame(
         {
             "id": np.repeat(["a", "b", "c"], SIZE),
@@ -281,7 +284,7 @@ def test_curves_of_a_long_table_must_be_whole_too(curves, tmp_path, place):
     assert plan.summarize(paths, layout="long", checkpoint=place) == plan.summarize(curves[:3])
     long.iloc[:8].to_csv(tmp_path / "1.csv", index=False)
     long.iloc[8:].to_csv(tmp_path / "2.csv", index=False)
-    with pytest.raises(dp.RecordError, match="may hold the same unit"):
+    with pytest.raises(dp.errors.RecordError, match="may hold the same unit"):
         plan.summarize(paths, layout="long", checkpoint=tmp_path / "torn.json")
     assert plan.summarize(paths, layout="long") == plan.summarize(curves[:3])  # as one stream
 
@@ -292,36 +295,36 @@ def test_curves_of_a_long_table_must_be_whole_too(curves, tmp_path, place):
 def test_parts_of_sites_merge_to_the_whole_and_release(plan, files, curves, tmp_path, ledger):
     for i, some in enumerate((files[2:], files[:1], files[1:2])):
         plan.summarize(some, checkpoint=tmp_path / f"{i}.json", site=f"site {i}")
-    saved = [dp.load_summary(tmp_path / f"{i}.json") for i in range(3)]
+    saved = [dp.engines.load_summary(tmp_path / f"{i}.json") for i in range(3)]
     whole = saved[0].plus(saved[1]).plus(saved[2])
     assert whole.summary == plan.summarize(curves)
     assert checkpoints.merged(saved[::-1]).summary == whole.summary
-    again = dp.load_summary(whole.save(tmp_path / "whole.json"))
+    again = dp.engines.load_summary(whole.save(tmp_path / "whole.json"))
     assert again.summary == whole.summary
     assert len(again.parts) == 4
     release = plan.release(again.summary, ledger)
     assert np.isfinite(release.values).all()
     assert ledger.remaining == 2
-    with pytest.raises(dp.PlanMismatch, match=r"n = 120 curves and the data has 60"):
+    with pytest.raises(dp.errors.PlanMismatch, match=r"n = 120 curves and the data has 60"):
         plan.release(saved[0].summary, ledger)
     other = replace(plan, bound=dp.L2Ball(0.9))
     other.summarize(files[1:2], checkpoint=tmp_path / "other.json")
-    with pytest.raises(dp.PlanMismatch, match="different plans"):
-        saved[0].plus(dp.load_summary(tmp_path / "other.json"))
-    with pytest.raises(dp.PlanMismatch, match="no summary to merge"):
+    with pytest.raises(dp.errors.PlanMismatch, match="different plans"):
+        saved[0].plus(dp.engines.load_summary(tmp_path / "other.json"))
+    with pytest.raises(dp.errors.PlanMismatch, match="no summary to merge"):
         checkpoints.merged([])
     assert ledger.remaining == 2
 
 
 def test_tallies_are_kept_too(tmp_path, rng):
-    plan = dp.KernelPlan(n=60, epsilon=1, domain=[(0, 1)], bound=(0, 1), criterion="huber")
+    plan = dp.plans.KernelPlan(n=60, epsilon=1, domain=[(0, 1)], bound=(0, 1), criterion="huber")
     rows = rng.uniform(0, 1, (60, 2)).round(2)
     for i in range(2):
         pd.DataFrame(rows[30 * i : 30 * i + 30], columns=["x", "y"]).to_csv(tmp_path / f"{i}.csv", index=False)
     paths = [tmp_path / "0.csv", tmp_path / "1.csv"]
     plan.summarize(paths[:1], checkpoint=tmp_path / "sum.json")
     assert plan.summarize(paths, checkpoint=tmp_path / "sum.json") == plan.summarize(rows)
-    assert type(dp.load_summary(tmp_path / "sum.json").summary).__name__ == "Tally"
+    assert type(dp.engines.load_summary(tmp_path / "sum.json").summary).__name__ == "Tally"
 
 
 @pytest.mark.parametrize("damage", ["cell", "pages"])
@@ -331,21 +334,21 @@ def test_what_is_done_is_kept_when_a_later_file_is_broken(damage, plan, files, c
         bad = curves[60:90].copy()
         bad[7, 2] = np.nan
         write(files[2], bad)
-        error, match = dp.RecordError, r"'day2.parquet' in row 7 "
+        error, match = dp.errors.RecordError, r"'day2.parquet' in row 7 "
     else:
         files[2].write_bytes(good[:4] + b"\xff" * 100 + good[104:])
-        error, match = dp.FileError, r"'day2.parquet' is not a readable Parquet"
+        error, match = dp.errors.FileError, r"'day2.parquet' is not a readable Parquet"
     with pytest.raises(error, match=match):
         plan.release(files, ledger, checkpoint=place)
     assert names_in(place) == ["day0.parquet", "day1.parquet"]
-    assert dp.load_summary(place).summary == plan.summarize(curves[:60])
+    assert dp.engines.load_summary(place).summary == plan.summarize(curves[:60])
     assert (ledger.remaining, ledger.history()) == (3, ())
     assert not [p for p in place.parent.iterdir() if p.name.startswith(".")]
     files[2].write_bytes(good)
     release = plan.release(files, ledger, checkpoint=place)
     assert release.plan == plan
     assert ledger.remaining == 2
-    assert dp.load_summary(place).summary == plan.summarize(curves)
+    assert dp.engines.load_summary(place).summary == plan.summarize(curves)
 
 
 def test_a_file_that_changes_while_it_is_read_is_not_counted(plan, files, curves, place, monkeypatch):
@@ -358,7 +361,7 @@ def test_a_file_that_changes_while_it_is_read_is_not_counted(plan, files, curves
             write(files[1], curves[30:70])
 
     monkeypatch.setattr(parquet, "batches", changing)
-    with pytest.raises(dp.RecordError, match=r"'day1.parquet' changed while it was read. Run again"):
+    with pytest.raises(dp.errors.RecordError, match=r"'day1.parquet' changed while it was read. Run again"):
         plan.summarize(files[:2], checkpoint=place)
     monkeypatch.undo()
     assert names_in(place) == ["day0.parquet"]
@@ -369,21 +372,21 @@ def test_a_file_that_changes_while_it_is_read_is_not_counted(plan, files, curves
 def test_a_place_that_cannot_be_written(plan, files, tmp_path):
     closed = tmp_path / "closed"
     closed.mkdir(mode=0o500)
-    with pytest.raises(dp.FileError, match="cannot be written here"):
+    with pytest.raises(dp.errors.FileError, match="cannot be written here"):
         plan.summarize(files, checkpoint=closed / "sum.json")
 
 
 def test_a_folder_that_is_not_there(plan, files, tmp_path, ledger):
-    with pytest.raises(dp.FileError, match="does not exist"):
+    with pytest.raises(dp.errors.FileError, match="does not exist"):
         plan.release(files, ledger, checkpoint=tmp_path / "none" / "sum.json")
     assert ledger.history() == ()
 
 
 def test_staged_plans_have_no_checkpoint(files, place, ledger):
-    plan = dp.MeanPlan(n=120, **FACTS, method=dp.Staged(dp.KNorm(3), spread=0.5))
+    plan = dp.MeanPlan(n=120, **FACTS, method=dp.methods.Staged(dp.methods.KNorm(3), spread=0.5))
     assert plan.passes_needed > 1
     for refused in (plan.release, plan.summarize):
-        with pytest.raises(dp.ParameterError, match=r"reads the records \d times, got a checkpoint"):
+        with pytest.raises(dp.errors.ParameterError, match=r"reads the records \d times, got a checkpoint"):
             refused(files, checkpoint=place)
     assert not place.exists()
     assert ledger.remaining == 3

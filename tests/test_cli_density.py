@@ -33,7 +33,7 @@ def test_a_whole_study(folder):
     run("density ages.csv --plan plan.json --ledger study.ledger --study ages --out d.json --csv d.csv --plot d.png")
     run("density ages.csv --plan plan.json --ledger study.ledger --study ages --statement s.txt --quiet")
     release = dp.load("d.json")
-    assert type(release) is dp.DensityRelease
+    assert type(release) is dp.results.DensityRelease
     assert release.grid.label == "age (years)"
     assert np.loadtxt("d.csv", delimiter=",", skiprows=1)[:, 1] == pytest.approx(release.values)
     assert (folder / "d.png").read_bytes()[:4] == b"\x89PNG"

@@ -49,7 +49,7 @@ def test_covariance(files):
     bound = ["--epsilon", "1", "--radius", "4", "--center", "0.5"]
     printed = run("covariance", files / "homes.csv", *bound, *curves, *charge, *places, *pictures)
     assert "CovariancePlan" in printed
-    assert isinstance(dp.load(files / "c.json"), dp.CovarianceRelease)
+    assert isinstance(dp.load(files / "c.json"), dp.results.CovarianceRelease)
     assert (files / "p.png").read_bytes()[:4] == b"\x89PNG"
     assert (files / "c.csv").read_text().startswith("hour,hour',value")
     assert dp.Ledger(files / "study.ledger").spent == 1

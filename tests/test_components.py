@@ -10,17 +10,17 @@ import pandas as pd
 import pytest
 
 import dpfda as dp
-from dpfda import components
+from dpfda.spaces import components
 
 LINE = dp.Grid.uniform(0, 2, 25, name="time", unit="s")
-GRID = dp.ComponentGrid(("x", "y"), LINE)
+GRID = dp.spaces.ComponentGrid(("x", "y"), LINE)
 TRUTH = np.array([np.cos(2 * LINE.points), 0.5 * np.sin(2 * LINE.points)])
 KERNELS = {
     "default": None,
-    "matern": dp.Matern(2.5),
-    "gaussian": dp.Gaussian(0.3),
-    "sum": dp.Matern() + 0.5,
-    "cosine": dp.Cosine(dp.Matern()),
+    "matern": dp.kernels.Matern(2.5),
+    "gaussian": dp.kernels.Gaussian(0.3),
+    "sum": dp.kernels.Matern() + 0.5,
+    "cosine": dp.kernels.Cosine(dp.kernels.Matern()),
     "function": lambda s, t: np.minimum.outer(s, t) + 1,
 }
 
@@ -40,8 +40,8 @@ def norm(values: np.ndarray) -> float:
 
 
 @pytest.fixture(scope="module")
-def release() -> dp.ComponentRelease:
-    return planned(epsilon=4, method=dp.KNorm(16)).release(paths())
+def release() -> dp.results.ComponentRelease:
+    return planned(epsilon=4, method=dp.methods.KNorm(16)).release(paths())
 
 
 # -- grids and bases --------------------------------------------------------------------------------
@@ -55,25 +55,25 @@ def test_the_grid_is_its_line_once_per_component():
     assert (GRID.number("y"), GRID.number(0)) == (1, 0)
     assert GRID.rows([0.5, 1.0]).tolist() == [[0, 0.5], [0, 1], [1, 0.5], [1, 1]]
     assert "2 components (x, y), each on Grid(25 points" in repr(GRID)
-    assert dp.ComponentGrid(9, LINE).words == "9 components (1, 2, 3, ..., 9)"
-    for same in (copy.copy(GRID), pickle.loads(pickle.dumps(GRID)), dp.ComponentGrid(["x", "y"], LINE)):
+    assert dp.spaces.ComponentGrid(9, LINE).words == "9 components (1, 2, 3, ..., 9)"
+    for same in (copy.copy(GRID), pickle.loads(pickle.dumps(GRID)), dp.spaces.ComponentGrid(["x", "y"], LINE)):
         assert same == GRID
         assert hash(same) == hash(GRID)
-    assert dp.ComponentGrid(("x", "z"), LINE) != GRID
+    assert dp.spaces.ComponentGrid(("x", "z"), LINE) != GRID
 
 
 @pytest.mark.parametrize("names", ["xy", ("x",), 1, 10**7, ("x", "x"), ("x", ""), ("x", 2), ("x", "y\n"), None, True])
 def test_names_that_are_none_are_refused(names):
-    with pytest.raises(dp.ParameterError, match=r"names|components"):
-        dp.ComponentGrid(names, LINE)
-    with pytest.raises(dp.ParameterError, match="along a line"):
-        dp.ComponentGrid(("x", "y"), GRID)
+    with pytest.raises(dp.errors.ParameterError, match=r"names|components"):
+        dp.spaces.ComponentGrid(names, LINE)
+    with pytest.raises(dp.errors.ParameterError, match="along a line"):
+        dp.spaces.ComponentGrid(("x", "y"), GRID)
 
 
 @pytest.mark.parametrize("kernel", KERNELS)
 def test_every_kernel_acts_along_the_line(kernel):
     line = dp.Grid.midpoints(0, 2, 20)
-    plan = planned(grid=dp.ComponentGrid(3, line), kernel=KERNELS[kernel])
+    plan = planned(grid=dp.spaces.ComponentGrid(3, line), kernel=KERNELS[kernel])
     alone = dp.MeanPlan(n=2000, epsilon=1, bound=dp.L2Ball(3.0), grid=line, kernel=KERNELS[kernel])
     assert plan.kernel == alone.kernel
     basis, weights = plan.basis, plan.grid.weights[:, None]
@@ -91,9 +91,9 @@ def test_every_kernel_acts_along_the_line(kernel):
 
 def test_rows_of_a_number_and_a_time_are_points():
     basis = planned().basis
-    with pytest.raises(dp.ParameterError, match="numbered 0 to 1"):
+    with pytest.raises(dp.errors.ParameterError, match="numbered 0 to 1"):
         basis.evaluate([[0.5, 1.0]])
-    with pytest.raises(dp.ParameterError, match="domain"):
+    with pytest.raises(dp.errors.ParameterError, match="domain"):
         basis.evaluate([[2, 1.0]])
 
 
@@ -101,7 +101,7 @@ def test_rows_of_a_number_and_a_time_are_points():
 
 
 @pytest.mark.parametrize("neighbors", ["replace", "add-remove"])
-@pytest.mark.parametrize("method", [None, dp.Minimax(), dp.Staged(), dp.Blocks(9)], ids=repr)
+@pytest.mark.parametrize("method", [None, dp.methods.Minimax(), dp.methods.Staged(), dp.methods.Blocks(9)], ids=repr)
 def test_plans_travel_and_speak_of_components(method, neighbors):
     plan = planned(method=method, neighbors=neighbors, bound=dp.L2Ball(3.0, [0.1, 0.2]), standardize=True, fill=2)
     back = dp.MeanPlan.from_json(plan.to_json())
@@ -130,21 +130,21 @@ def test_centres_are_a_number_a_level_each_or_a_curve_each():
     assert planned(bound=dp.L2Ball(3.0, [0.5, -1.0])) == planned(bound=dp.L2Ball(3.0, levels))
     assert planned(bound=dp.L2Ball(3.0, curves)) == planned(bound=dp.L2Ball(3.0, curves.ravel()))
     assert planned(bound=dp.L2Ball(3.0, 0.5)).problem.center.tolist() == [0.5] * 50
-    with pytest.raises(dp.ParameterError, match="one value per grid point"):
+    with pytest.raises(dp.errors.ParameterError, match="one value per grid point"):
         planned(bound=dp.L2Ball(3.0, np.zeros(25)))
-    radius = dp.RadiusPlan(n=50, epsilon=1, grid=GRID, center=[0.5, -1.0])
+    radius = dp.plans.RadiusPlan(n=50, epsilon=1, grid=GRID, center=[0.5, -1.0])
     assert radius.center.tolist() == levels.tolist()
-    assert dp.RadiusPlan.from_json(radius.to_json()) == radius
+    assert dp.plans.RadiusPlan.from_json(radius.to_json()) == radius
     assert "curves with 2 components (x, y)" in radius.explain()
 
 
 def test_what_has_no_components_says_so():
-    with pytest.raises(dp.ParameterError, match="one component"):
-        planned(method=dp.Bernstein(5))
-    with pytest.raises(dp.ParameterError, match="covariance is for curves"):
+    with pytest.raises(dp.errors.ParameterError, match="one component"):
+        planned(method=dp.methods.Bernstein(5))
+    with pytest.raises(dp.errors.ParameterError, match="covariance is for curves"):
         dp.CovariancePlan(n=500, epsilon=1, bound=dp.L2Ball(1.0), grid=GRID)
-    with pytest.raises(dp.ParameterError, match="is for curves"):
-        dp.RegressionPlan(n=500, epsilon=1, bound=dp.L2Ball(1.0), grid=GRID, covariates=1, covariate_bound=1.0)
+    with pytest.raises(dp.errors.ParameterError, match="is for curves"):
+        dp.plans.RegressionPlan(n=500, epsilon=1, bound=dp.L2Ball(1.0), grid=GRID, covariates=1, covariate_bound=1.0)
 
 
 # -- records --------------------------------------------------------------------------------------
@@ -159,13 +159,13 @@ def test_rows_arrays_tables_and_files_are_the_same_records(tmp_path):
     assert whole == plan.summarize(data) == plan.summarize(frame) == plan.summarize(tmp_path / "paths.csv")
     masked = np.ma.array(data, mask=False)
     masked[3, 1, 2] = np.ma.masked
-    with pytest.raises(dp.RecordError, match="missing"):
+    with pytest.raises(dp.errors.RecordError, match="missing"):
         plan.summarize(masked)
     for wrong in (data.transpose(0, 2, 1), data[:, :, :-1], data[:, :1]):
-        with pytest.raises(dp.RecordError, match="shape \\(n, 2, 25\\)"):
+        with pytest.raises(dp.errors.RecordError, match="shape \\(n, 2, 25\\)"):
             plan.summarize(wrong)
-    square = planned(n=50, grid=dp.ComponentGrid(2, dp.Grid([0.0, 1.0])))
-    with pytest.raises(dp.RecordError, match="rows of 4 values"):
+    square = planned(n=50, grid=dp.spaces.ComponentGrid(2, dp.Grid([0.0, 1.0])))
+    with pytest.raises(dp.errors.RecordError, match="rows of 4 values"):
         square.summarize(np.zeros((50, 2, 2)))
 
 
@@ -182,7 +182,7 @@ def test_gaps_are_filled_within_a_component():
 
 
 def test_standardized_curves_have_no_level_in_any_component_and_norm_one():
-    plan = planned(n=2, standardize=True, method=dp.KNorm(), bound=dp.L2Ball(1.0))
+    plan = planned(n=2, standardize=True, method=dp.methods.KNorm(), bound=dp.L2Ball(1.0))
     record = np.concatenate([5 + np.cos(LINE.points), -3 + 2 * LINE.points])
     found, _ = plan.problem._prepare(record[None])
     assert GRID.apart(found[0]) @ LINE.weights == pytest.approx([0, 0], abs=1e-12)
@@ -195,7 +195,7 @@ def test_functional_data_in_and_out():
     facts = {"grid_points": LINE.points, "domain_range": [(0, 2)], "coordinate_names": ("x", None)}
     functional = skfda.FDataGrid(data.transpose(0, 2, 1), **facts)
     release = dp.mean(functional, epsilon=4, bound=dp.L2Ball(3.0))
-    assert isinstance(release, dp.ComponentRelease)
+    assert isinstance(release, dp.results.ComponentRelease)
     assert release.names == ("x", "2")
     assert release.grid.line == dp.Grid.uniform(0, 2, 25)
     assert norm(release.values - data.mean(axis=0)) < 0.3
@@ -205,13 +205,13 @@ def test_functional_data_in_and_out():
     assert back.coordinate_names == ("x", "2")
     assert release.values == pytest.approx(back.data_matrix[0].T)
     assert dp.suggest_radius(functional, epsilon=1, center=[0.1, 0.2]).bound.center.size == 50
-    with pytest.raises(dp.RecordError, match="plan's 3 components"):
-        planned(grid=dp.ComponentGrid(3, LINE)).summarize(functional)
-    with pytest.raises(dp.RecordError, match="on its grid"):
-        planned(grid=dp.ComponentGrid(2, dp.Grid.uniform(0, 1, 25))).summarize(functional)
-    with pytest.raises(dp.RecordError, match="one component"):
+    with pytest.raises(dp.errors.RecordError, match="plan's 3 components"):
+        planned(grid=dp.spaces.ComponentGrid(3, LINE)).summarize(functional)
+    with pytest.raises(dp.errors.RecordError, match="on its grid"):
+        planned(grid=dp.spaces.ComponentGrid(2, dp.Grid.uniform(0, 1, 25))).summarize(functional)
+    with pytest.raises(dp.errors.RecordError, match="one component"):
         planned(grid=LINE).summarize(functional)
-    with pytest.raises(dp.RecordError, match="plan's 2 components"):
+    with pytest.raises(dp.errors.RecordError, match="plan's 2 components"):
         planned().summarize(skfda.FDataGrid(data.reshape(2000, 50), np.linspace(0, 2, 50)))
 
 
@@ -225,7 +225,9 @@ def test_data_with_one_component_stays_plain():
 # -- releases -------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("method", [None, dp.KNorm(12), dp.Minimax(), dp.Staged(dp.KNorm(12))], ids=repr)
+@pytest.mark.parametrize(
+    "method", [None, dp.methods.KNorm(12), dp.methods.Minimax(), dp.methods.Staged(dp.methods.KNorm(12))], ids=repr
+)
 def test_a_private_mean_is_near_the_mean_of_the_clipped(method):
     """The tolerance, four times the expected error, holds by far."""
     data = paths()
@@ -244,9 +246,9 @@ def test_values_by_name_and_at_times(release):
     assert release.component("y", t).tolist() == release(t)[1].tolist()
     assert release(LINE.points) == pytest.approx(release.values)
     for wrong in ("z", 2, -1, True, None, 0.5):
-        with pytest.raises(dp.ParameterError, match="2 components"):
+        with pytest.raises(dp.errors.ParameterError, match="2 components"):
             release[wrong]
-    with pytest.raises(dp.ParameterError, match="domain"):
+    with pytest.raises(dp.errors.ParameterError, match="domain"):
         release([0.5, 3.0])
     assert repr(release).startswith("ComponentRelease(mean curve with 2 components (x, y) on [0, 2], epsilon 4")
     assert "curves with 2 components (x, y)" in release.statement
@@ -256,7 +258,7 @@ def test_values_by_name_and_at_times(release):
 def test_a_centre_that_the_basis_misses_comes_back(release):
     steps = np.where(LINE.points > 1, 5.0, 0.0)
     centre = np.array([steps, -steps])
-    found = planned(bound=dp.L2Ball(3.0, centre), method=dp.KNorm(4)).release(np.tile(centre, (2000, 1, 1)))
+    found = planned(bound=dp.L2Ball(3.0, centre), method=dp.methods.KNorm(4)).release(np.tile(centre, (2000, 1, 1)))
     assert found.values == pytest.approx(centre, abs=0.2)
     assert found(LINE.points) == pytest.approx(found.values)
     assert found.derivative().values.shape == (2, 25)
@@ -284,7 +286,7 @@ def test_confidence_bands_tell_components_apart():
     """One component varies ten times as much as the other; its band is wider."""
     rng, n = np.random.default_rng(0), 50_000
     data = rng.normal(size=(n, 2, 1)) * np.array([[1.0], [0.1]]) * np.ones(25)
-    release = dp.mean(data, epsilon=50, bound=dp.L2Ball(4.0), grid=GRID, method=dp.Staged(dp.KNorm(24)))
+    release = dp.mean(data, epsilon=50, bound=dp.L2Ball(4.0), grid=GRID, method=dp.methods.Staged(dp.methods.KNorm(24)))
     sampling, gain = release.plan.variability(release)
     found = GRID.apart(gain) ** 2 * GRID.apart(release.stage.problem.basis.functions**2 @ sampling)
     assert 0.7 / n < found[0].mean() < 4 / n
@@ -310,21 +312,21 @@ def test_tables_and_files(release, tmp_path):
     assert table.loc[table.component == "y", "value"].to_numpy() == pytest.approx(release["y"])
     release.to_csv(tmp_path / "release.csv")
     assert pd.read_csv(tmp_path / "release.csv").value.to_numpy() == pytest.approx(release.values.ravel())
-    odd = planned(grid=dp.ComponentGrid(("=1+1", "a,b"), LINE), method=dp.KNorm(3)).release(paths())
+    odd = planned(grid=dp.spaces.ComponentGrid(("=1+1", "a,b"), LINE), method=dp.methods.KNorm(3)).release(paths())
     assert [line.split(",")[0] for line in odd.to_csv().splitlines()[1::25]] == ["'=1+1", "a b"]
     for made in (release, release.derivative()):
         made.save(tmp_path / "release.json")
         back = dp.load(tmp_path / "release.json")
-        assert isinstance(back, dp.ComponentRelease)
+        assert isinstance(back, dp.results.ComponentRelease)
         assert back.values == pytest.approx(made.values)
         assert back.plan == made.plan
         assert back.statement == made.statement
 
 
 def test_groups_of_curves_with_components():
-    plan = planned(n=1000, method=dp.KNorm(8))
+    plan = planned(n=1000, method=dp.methods.KNorm(8))
     parts = {"north": paths(1000, 1), "south": 0.5 * paths(1000, 2)}
-    both = dp.GroupPlan(tuple(parts), [plan, plan]).release({k: plan.summarize(v) for k, v in parts.items()})
+    both = dp.plans.GroupPlan(tuple(parts), [plan, plan]).release({k: plan.summarize(v) for k, v in parts.items()})
     labels = both.plot().get_legend_handles_labels()[1]
     assert labels[:2] == ["north (n = 1,000) x", "north (n = 1,000) y"]
     difference = both.difference("north", "south")

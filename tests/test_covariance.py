@@ -24,12 +24,12 @@ def data() -> np.ndarray:
 
 
 @pytest.fixture(scope="module")
-def release(data) -> dp.CovarianceRelease:
+def release(data) -> dp.results.CovarianceRelease:
     return dp.covariance(data, epsilon=4.0, bound=dp.L2Ball(1.6, 0.5), grid=GRID)
 
 
 def test_the_basis_is_an_isometry(rng):
-    basis = dp.CovariancePlan(n=9, epsilon=1, bound=dp.L2Ball(1.0), grid=GRID, method=dp.KNorm(5)).basis
+    basis = dp.CovariancePlan(n=9, epsilon=1, bound=dp.L2Ball(1.0), grid=GRID, method=dp.methods.KNorm(5)).basis
     matrix = rng.normal(size=(basis.line.size, basis.line.size))
     matrix += matrix.T
     coefficients = basis.from_matrix(matrix)
@@ -44,12 +44,12 @@ def test_the_basis_is_an_isometry(rng):
 
 
 def test_the_statistic_is_the_sample_covariance(data):
-    plan = dp.CovariancePlan(n=500, epsilon=1, bound=dp.L2Ball(9.0), grid=GRID, method=dp.FRL(465))
+    plan = dp.CovariancePlan(n=500, epsilon=1, bound=dp.L2Ball(9.0), grid=GRID, method=dp.methods.FRL(465))
     statistic = plan.statistic(plan.summarize(data[:500]))
     expected = plan.basis.coefficients(np.cov(data[:500].T, bias=True).ravel())
     assert np.allclose(statistic, expected, atol=2e-4)  # sixteen bits a coefficient
     adds = dp.CovariancePlan(
-        n=400, epsilon=1, bound=dp.L2Ball(9.0), grid=GRID, method=dp.FRL(465), neighbors="add-remove"
+        n=400, epsilon=1, bound=dp.L2Ball(9.0), grid=GRID, method=dp.methods.FRL(465), neighbors="add-remove"
     )
     scatter = adds.statistic(adds.summarize(data[:500]))
     assert np.allclose(scatter[:-1], 500 / 400 * expected, atol=2e-4)
@@ -57,7 +57,7 @@ def test_the_statistic_is_the_sample_covariance(data):
 
 
 def test_noise_lies_on_the_free_numbers_only():
-    plan = dp.CovariancePlan(n=10**6, epsilon=50, bound=dp.L2Ball(1.0), grid=GRID, method=dp.QR())
+    plan = dp.CovariancePlan(n=10**6, epsilon=50, bound=dp.L2Ball(1.0), grid=GRID, method=dp.methods.QR())
     size = plan.basis.line.size
     assert plan.basis.size == size * (size + 1) // 2 == plan.filter.size
     power = np.outer(plan.basis.line.eigenvalues, plan.basis.line.eigenvalues) ** plan.chosen.eta
@@ -89,7 +89,7 @@ def test_components_and_explained_variance(release, data):
     assert ratio.sum() <= 1 + 1e-12
     assert np.allclose(release.eigenfunctions(2, T), found, atol=1e-6)
     for wrong in (0, 1.5, release.rank + 1):
-        with pytest.raises(dp.ParameterError, match=r"components|directions"):
+        with pytest.raises(dp.errors.ParameterError, match=r"components|directions"):
             release.eigenfunctions(wrong)
 
 
@@ -97,7 +97,7 @@ def test_a_surface_that_noise_hides_has_no_components(data):
     hidden = dp.covariance(np.full((100, 30), 0.5), epsilon=0.01, bound=dp.L2Ball(50.0), grid=GRID).unprocessed()
     nothing = replace(hidden, coefficients=0 * hidden.coefficients)
     assert nothing.rank == 0
-    with pytest.raises(dp.ParameterError, match="0 directions"):
+    with pytest.raises(dp.errors.ParameterError, match="0 directions"):
         nothing.eigenfunctions(1)
     assert "noise hides" in nothing.plot_eigenfunctions(3).get_title(loc="left")
     assert not nothing.correlation().any()
@@ -118,7 +118,7 @@ def test_calling_bands_files_and_pictures(release, tmp_path):
     assert band.lower.shape == (30, 30)
     path = release.save(tmp_path / "c.json")
     again = dp.load(path)
-    assert isinstance(again, dp.CovarianceRelease)
+    assert isinstance(again, dp.results.CovarianceRelease)
     assert np.array_equal(again.values, release.values)
     assert "covariance surface" in release.statement
     assert release.to_csv().splitlines()[0] == "t,t',value,lower,upper"
@@ -128,7 +128,7 @@ def test_calling_bands_files_and_pictures(release, tmp_path):
 
 
 def test_expected_error_is_that_of_the_noise(rng):
-    plan = dp.CovariancePlan(n=1000, epsilon=1, bound=dp.L2Ball(1.0), grid=GRID, method=dp.Minimax())
+    plan = dp.CovariancePlan(n=1000, epsilon=1, bound=dp.L2Ball(1.0), grid=GRID, method=dp.methods.Minimax())
     draws = dp.noise.simulate(plan, np.zeros(plan.problem.size), 4000, rng)
     assert (draws**2).sum(axis=1).mean() == pytest.approx(plan.expected_error, rel=0.1)
 
@@ -144,7 +144,7 @@ def test_processing_helps_on_average(data, rng):
     assert np.mean(polished) < 0.7 * np.mean(raw)
 
 
-@pytest.mark.parametrize("method", [dp.FRL(), dp.QR(), dp.Minimax(), dp.KNorm()])
+@pytest.mark.parametrize("method", [dp.methods.FRL(), dp.methods.QR(), dp.methods.Minimax(), dp.methods.KNorm()])
 @pytest.mark.parametrize("neighbors", ["replace", "add-remove"])
 def test_every_method_and_relation_releases(method, neighbors, data):
     release = dp.covariance(
@@ -160,7 +160,7 @@ def test_every_method_and_relation_releases(method, neighbors, data):
 
 def test_compare_and_solve():
     plan = dp.CovariancePlan(n=5000, epsilon=1, bound=dp.L2Ball(1.0), grid=20)
-    table = dp.compare(plan, [dp.KNorm(), dp.Minimax()], epsilons=[1, 2])
+    table = dp.compare(plan, [dp.methods.KNorm(), dp.methods.Minimax()], epsilons=[1, 2])
     assert all(row[0].expected_risk > row[1].expected_risk for row in table.values())
     assert replace(plan, epsilon=plan.solve(0.01)).expected_risk <= 0.01
 
@@ -168,41 +168,41 @@ def test_compare_and_solve():
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        ({"bound": dp.L1Ball(1.0)}, "an L2 ball"),
+        ({"bound": dp.bounds.L1Ball(1.0)}, "an L2 ball"),
         ({"bound": None}, "public bound"),
         ({"epsilon": None}, "epsilon must be given"),
         ({"n": 1}, "at least 2"),
         ({"n": 2**31}, "at most"),
         ({"grid": dp.Grid.product(GRID, GRID)}, "for curves"),
-        ({"method": dp.Bernstein(5)}, "means and densities"),
+        ({"method": dp.methods.Bernstein(5)}, "means and densities"),
         ({"method": "qr"}, "must be a dpfda method"),
         ({"postprocess": "yes"}, "postprocess"),
     ],
 )
 def test_bad_plans(change, words):
     facts = {"n": 100, "epsilon": 1, "bound": dp.L2Ball(1.0), "grid": GRID} | change
-    with pytest.raises(dp.ParameterError, match=words):
+    with pytest.raises(dp.errors.ParameterError, match=words):
         dp.CovariancePlan(**facts)
 
 
 def test_bad_data(data, tmp_path):
     ledger = dp.Ledger.create(tmp_path / "l", epsilon=5, study="s")
     facts = {"epsilon": 1, "bound": dp.L2Ball(1.0), "ledger": ledger}
-    with pytest.raises(dp.RecordError, match="no curves"):
+    with pytest.raises(dp.errors.RecordError, match="no curves"):
         dp.covariance(np.empty((0, 30)), grid=GRID, **facts)
     bad = data[:50].copy()
     bad[7, 3] = np.nan
-    with pytest.raises(dp.RecordError, match="row 7"):
+    with pytest.raises(dp.errors.RecordError, match="row 7"):
         dp.covariance(bad, grid=GRID, **facts)
-    with pytest.raises(dp.RecordError, match="expects 30"):
+    with pytest.raises(dp.errors.RecordError, match="expects 30"):
         dp.covariance(data[:50, :20], grid=GRID, **facts)
     plan = dp.CovariancePlan(n=50, epsilon=1, bound=dp.L2Ball(1.0), grid=GRID)
     other = replace(plan, bound=dp.L2Ball(2.0))
-    with pytest.raises(dp.PlanMismatch, match="another plan"):
+    with pytest.raises(dp.errors.PlanMismatch, match="another plan"):
         plan.release(other.summarize(data[:50]), ledger)
-    with pytest.raises(dp.PlanMismatch, match="n = 50"):
+    with pytest.raises(dp.errors.PlanMismatch, match="n = 50"):
         plan.release(plan.summarize(data[:49]), ledger)
-    forged = dp.Summary(plan.problem.key, 50, np.full(495, 2**62))
-    with pytest.raises(dp.PlanMismatch, match="damaged"):
+    forged = dp.engines.Summary(plan.problem.key, 50, np.full(495, 2**62))
+    with pytest.raises(dp.errors.PlanMismatch, match="damaged"):
         plan.release(forged, ledger)
     assert ledger.spent == 0

@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 
 import dpfda as dp
-from dpfda.intake import fill_gaps
 from dpfda.problems.curves import standardize
+from dpfda.spaces.alignment import fill_gaps
 
 GRID = dp.Grid([0.0, 1.0, 2.0, 4.0, 5.0])
 
@@ -50,5 +50,5 @@ def test_filled_curves_are_released_and_long_gaps_refused():
     curves = np.tile([0, np.nan, 2, 4, 5.0], (10, 1))
     assert dp.mean(curves, epsilon=1, bound=dp.L2Ball(9.0), grid=GRID, fill=1).values.shape == (5,)
     curves[4, 1:4] = np.nan
-    with pytest.raises(dp.RecordError, match="row 4"):
+    with pytest.raises(dp.errors.RecordError, match="row 4"):
         dp.mean(curves, epsilon=1, bound=dp.L2Ball(9.0), grid=GRID, fill=1)

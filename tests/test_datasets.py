@@ -19,9 +19,9 @@ def test_scenarios_scatter_about_their_mean(name, error):
 def test_known_means():
     sample = dp.datasets.scenario("S-1", 2, np.random.default_rng(0))
     assert sample.mean[50] == pytest.approx(5 * np.exp(-0.5))
-    with pytest.raises(dp.ParameterError, match="scenario must be"):
+    with pytest.raises(dp.errors.ParameterError, match="scenario must be"):
         dp.datasets.scenario("S-9", 2, np.random.default_rng(0))
-    with pytest.raises(dp.ParameterError, match="error must be"):
+    with pytest.raises(dp.errors.ParameterError, match="error must be"):
         dp.datasets.scenario("S-1", 2, np.random.default_rng(0), error="cauchy")
 
 

@@ -14,7 +14,7 @@ import pytest
 from scipy.stats import norm
 
 import dpfda as dp
-from dpfda.densities import CellDensity, projected
+from dpfda.results.projection import CellDensity, projected
 
 #: Tests of what is read from data are elsewhere (test_labels_read).
 pytestmark = pytest.mark.filterwarnings("ignore:Which (groups|classes) there are:dpfda.errors.NotPrivateWarning")
@@ -27,7 +27,7 @@ class TestEstimator:
     """Against the formulas of a cosine series and a reflected kernel estimate, computed plainly."""
 
     def test_a_large_budget_gives_the_series(self):
-        plan = dp.DensityPlan(n=600, epsilon=10_000, domain=[(0, 110)], method=dp.KNorm(9), postprocess=False)
+        plan = dp.DensityPlan(n=600, epsilon=10_000, domain=[(0, 110)], method=dp.methods.KNorm(9), postprocess=False)
         release = plan.release(AGES)
         snapped = (np.floor(AGES / 110 * 512) + 0.5) * 110 / 512
         x = np.linspace(0, 110, 50)
@@ -38,11 +38,13 @@ class TestEstimator:
         series = (1 + 2 * sum(c.mean(axis=1) for c in cosines)) / 110
         assert release(x) == pytest.approx(series, abs=1e-4 * series.max())
 
-    @pytest.mark.parametrize("kernel", [dp.Gaussian(12.0), dp.Exponential(12.0), dp.Matern(1.5, 12.0)])
+    @pytest.mark.parametrize(
+        "kernel", [dp.kernels.Gaussian(12.0), dp.kernels.Exponential(12.0), dp.kernels.Matern(1.5, 12.0)]
+    )
     def test_qr_is_the_reflected_kernel_estimate(self, kernel):
         """With eta 1 (through the lattice of a peer) and 2 the filter is a power of the kernel's spectrum."""
         plan = dp.DensityPlan(
-            n=600, epsilon=10_000, domain=[(0, 110)], kernel=kernel, method=dp.QR(eta=2.0), postprocess=False
+            n=600, epsilon=10_000, domain=[(0, 110)], kernel=kernel, method=dp.methods.QR(eta=2.0), postprocess=False
         )
         spectrum = kernel.spectrum(np.arange(512) * np.pi / 110)
         kept = np.where(spectrum**2 > 1e-10, spectrum**2, 0.0)
@@ -58,8 +60,8 @@ class TestEstimator:
             n=50,
             epsilon=10_000,
             domain=[(0, 1)],
-            kernel=dp.Gaussian(0.05),
-            method=dp.GaussianProcess(0.5),
+            kernel=dp.kernels.Gaussian(0.05),
+            method=dp.methods.GaussianProcess(0.5),
             postprocess=False,
         )
         bump = plan.problem.finish(plan.statistic(plan.summarize(np.full(50, 0.5))), plan.stage.parts)
@@ -71,25 +73,29 @@ class TestEstimator:
             plan = dp.DensityPlan(n=5000, epsilon=1, domain=[(0, 4)] * d, cells=8)
             assert plan.bandwidths == pytest.approx([4 * 5000 ** (-1 / (4 + d))] * d)
         assert dp.DensityPlan(n=50, **LINE, bandwidth=3.0).bandwidths == (3.0,)
-        assert dp.DensityPlan(n=50, **LINE, kernel=dp.Matern(2.5, 7.0)).bandwidths == (7.0,)
+        assert dp.DensityPlan(n=50, **LINE, kernel=dp.kernels.Matern(2.5, 7.0)).bandwidths == (7.0,)
         assert replace(dp.DensityPlan(n=50, **LINE), n=500).bandwidths[0] < 110 * 50**-0.2
 
     def test_eta_of_the_plan_reaches_the_methods(self):
-        for method, expected in ((dp.QR(), 1.4), (dp.QR(eta=1.4), 1.4), (dp.GaussianProcess(0.1), 1.4)):
+        for method, expected in (
+            (dp.methods.QR(), 1.4),
+            (dp.methods.QR(eta=1.4), 1.4),
+            (dp.methods.GaussianProcess(0.1), 1.4),
+        ):
             assert dp.DensityPlan(n=50, **LINE, eta=1.4, method=method).chosen.eta == expected
 
     def test_what_was_asked_for_is_used(self):
         """A bandwidth or a power asks for smoothing by the kernel; without them no kernel is spoken of."""
-        for options in ({"bandwidth": 9.0}, {"eta": 1.3}, {"kernel": dp.Gaussian(9.0)}):
+        for options in ({"bandwidth": 9.0}, {"eta": 1.3}, {"kernel": dp.kernels.Gaussian(9.0)}):
             plan = dp.DensityPlan(n=600, **LINE, **options)
-            assert isinstance(plan.chosen, dp.QR)
+            assert isinstance(plan.chosen, dp.methods.QR)
             assert "bandwidth" in repr(plan)
-        plan = dp.DensityPlan(n=600, **LINE, kernel=dp.Exponential())
+        plan = dp.DensityPlan(n=600, **LINE, kernel=dp.kernels.Exponential())
         assert "not used by this method" in repr(plan)
         assert "Exponential" not in plan.release(AGES).statement
-        assert dp.DensityPlan(n=600, **LINE, eta=1.0, method=dp.QR()).chosen.eta == 1.0
-        with pytest.raises(dp.ParameterError, match="eta is given once"):
-            dp.DensityPlan(n=600, **LINE, eta=1.3, method=dp.QR(eta=1.2))
+        assert dp.DensityPlan(n=600, **LINE, eta=1.0, method=dp.methods.QR()).chosen.eta == 1.0
+        with pytest.raises(dp.errors.ParameterError, match="eta is given once"):
+            dp.DensityPlan(n=600, **LINE, eta=1.3, method=dp.methods.QR(eta=1.2))
 
     def test_more_budget_is_never_worse(self):
         """The figure shown is the one that is minimised: it falls with epsilon, and the default has the least."""
@@ -97,7 +103,7 @@ class TestEstimator:
         plans = [dp.DensityPlan(n=6000, epsilon=e, domain=[(0, 110)], cells=128) for e in budgets]
         risks = [plan.expected_risk for plan in plans]
         assert all(a >= b * (1 - 1e-6) for a, b in pairwise(risks))
-        for other in (dp.KNorm(), dp.Minimax()):
+        for other in (dp.methods.KNorm(), dp.methods.Minimax()):
             assert plans[2].expected_risk <= replace(plans[2], method=other).expected_risk * 1.001
         assert 0.5 < plans[2].solve(risks[2]) <= 1.001
 
@@ -123,8 +129,8 @@ class TestEstimator:
     def test_dimensions_agree(self):
         """A product of one-dimensional data sets has the product of their densities, up to nothing."""
         grid = np.array([[a, b] for a in (0.1, 0.4, 0.9) for b in (0.2, 0.6)])
-        plan = dp.DensityPlan(n=6, epsilon=1, domain=[(0, 1)] * 2, cells=16, method=dp.FRL(components=20))
-        one = dp.DensityPlan(n=6, epsilon=1, domain=[(0, 1)], cells=16, method=dp.FRL(components=9))
+        plan = dp.DensityPlan(n=6, epsilon=1, domain=[(0, 1)] * 2, cells=16, method=dp.methods.FRL(components=20))
+        one = dp.DensityPlan(n=6, epsilon=1, domain=[(0, 1)], cells=16, method=dp.methods.FRL(components=9))
         both = dict(zip(map(tuple, plan.basis.index.tolist()), plan.statistic(plan.summarize(grid)), strict=True))
         sides = [np.r_[1.0, one.statistic(one.summarize(grid[:, a]))[1:]] for a in (0, 1)]
         for j, k in [(1, 1), (2, 1), (0, 3), (3, 2)]:
@@ -135,11 +141,11 @@ class TestCounts:
     EDGES = (0, 1, 5, *range(10, 100, 5), 110)
 
     def test_bins_spread_their_mass_evenly(self):
-        plan = dp.DensityPlan(n=600, **LINE, edges=self.EDGES, method=dp.FRL(components=8), cells=440)
+        plan = dp.DensityPlan(n=600, **LINE, edges=self.EDGES, method=dp.methods.FRL(components=8), cells=440)
         counts, _ = np.histogram(AGES, self.EDGES)
         seen = plan.statistic(plan.summarize(counts=counts))
         assert plan.release(counts=counts).plan is plan
-        with pytest.raises(dp.ParameterError, match="points or counts"):
+        with pytest.raises(dp.errors.ParameterError, match="points or counts"):
             plan.summarize()
         x = plan.grid.points
         cell_of = np.searchsorted(self.EDGES, x, side="right") - 1
@@ -177,7 +183,7 @@ class TestCounts:
 
     def test_exact_product_of_large_counts(self):
         """Totals near the limit: integers as wide as they come, compared with fractions."""
-        plan = dp.DensityPlan(n=2**36, **LINE, cells=4, method=dp.FRL(components=3))
+        plan = dp.DensityPlan(n=2**36, **LINE, cells=4, method=dp.methods.FRL(components=3))
         summary = plan.summarize_counts([2**36 - 3, 1, 1, 1])
         exact = plan.problem.estimate(summary)
         lines = plan.problem._features[0]
@@ -188,7 +194,15 @@ class TestCounts:
 
 class TestRelease:
     @pytest.mark.parametrize(
-        "method", [dp.KNorm(), dp.Minimax(), dp.QR(), dp.FRL(), dp.Bernstein(6), dp.GaussianProcess(0.01)]
+        "method",
+        [
+            dp.methods.KNorm(),
+            dp.methods.Minimax(),
+            dp.methods.QR(),
+            dp.methods.FRL(),
+            dp.methods.Bernstein(6),
+            dp.methods.GaussianProcess(0.01),
+        ],
     )
     @pytest.mark.parametrize("neighbors", ["replace", "add-remove"])
     @pytest.mark.parametrize("dimension", [1, 2, 3])
@@ -207,7 +221,7 @@ class TestRelease:
 
     def test_the_raw_release_may_be_negative(self):
         releases = [
-            dp.density(AGES[:30], epsilon=0.05, domain=[(0, 110)], method=dp.KNorm(10), postprocess=False)
+            dp.density(AGES[:30], epsilon=0.05, domain=[(0, 110)], method=dp.methods.KNorm(10), postprocess=False)
             for _ in range(5)
         ]
         assert min(r.values.min() for r in releases) < 0
@@ -231,18 +245,18 @@ class TestRelease:
         assert release.steps == ("shrinkage by bayes", "projection onto densities")
         assert "projection onto densities" in release.statement
         assert release.project() is release
-        assert dp.density(AGES, **LINE, method=dp.Bernstein(5)).steps == ("projection onto densities",)
-        with pytest.raises(dp.ParameterError, match="orthonormal"):
-            dp.density(AGES, **LINE, method=dp.Bernstein(5)).shrink()
+        assert dp.density(AGES, **LINE, method=dp.methods.Bernstein(5)).steps == ("projection onto densities",)
+        with pytest.raises(dp.errors.ParameterError, match="orthonormal"):
+            dp.density(AGES, **LINE, method=dp.methods.Bernstein(5)).shrink()
 
     @pytest.mark.parametrize("dimension", [1, 2])
     def test_saved_and_read_again(self, dimension, tmp_path, rng):
         points = rng.beta(2, 5, (300, dimension))
-        for options in ({}, {"postprocess": False}, {"method": dp.Bernstein(4, order=2)}):
+        for options in ({}, {"postprocess": False}, {"method": dp.methods.Bernstein(4, order=2)}):
             release = dp.density(points, epsilon=1, domain=[(0, 1)] * dimension, cells=12, **options)
             release.save(tmp_path / "d.json")
             again = dp.load(tmp_path / "d.json")
-            assert type(again) is dp.DensityRelease
+            assert type(again) is dp.results.DensityRelease
             assert np.array_equal(again.values, release.values)
             assert again.plan == release.plan
             assert again.statement == release.statement
@@ -250,7 +264,7 @@ class TestRelease:
             assert np.array_equal(again(where), release(where))
         text = (tmp_path / "d.json").read_text()
         (tmp_path / "d.json").write_text(text.replace('"epsilon"', '"epsilom"', 1))
-        with pytest.raises(dp.FileError):
+        with pytest.raises(dp.errors.FileError):
             dp.load(tmp_path / "d.json")
 
     def test_tables(self, rng):
@@ -264,12 +278,12 @@ class TestRelease:
         assert release.to_fdatagrid().data_matrix.shape == (1, 5, 5, 1)
         assert release([0.5, 0.5]).shape == ()
         assert release([[0.5, 0.5], [0.1, 0.2]]).shape == (2,)
-        with pytest.raises(dp.ParameterError, match="2 coordinates"):
+        with pytest.raises(dp.errors.ParameterError, match="2 coordinates"):
             release([0.5])
 
     def test_the_band_covers_the_estimate(self):
         """Two hundred releases, level 0.9: the estimate before noise lies inside about that often."""
-        plan = dp.DensityPlan(n=600, **LINE, cells=64, method=dp.KNorm(6))
+        plan = dp.DensityPlan(n=600, **LINE, cells=64, method=dp.methods.KNorm(6))
         summary = plan.summarize(AGES)
         still = plan.basis.synthesize(plan.problem.finish(plan.statistic(summary), plan.stage.parts))
         inside = 0
@@ -279,17 +293,17 @@ class TestRelease:
         assert 155 <= inside <= 199  # a binomial of 200 and 0.9 leaves this range once in ten million
 
     def test_large_grids_have_bands_too(self, rng):
-        release = dp.density(rng.random((500, 2)), epsilon=1, domain=[(0, 1)] * 2, cells=80, method=dp.KNorm(5))
+        release = dp.density(rng.random((500, 2)), epsilon=1, domain=[(0, 1)] * 2, cells=80, method=dp.methods.KNorm(5))
         band = release.band(0.9)
         assert band.lower.shape == release.values.shape == (80, 80)
         assert (band.half_width > 0).all()
 
     def test_pictures(self, rng):
-        assert dp.plots.png(dp.density(AGES, **LINE, axes=["age (years)"]).plot())[:4] == b"\x89PNG"
+        assert dp.results.plots.png(dp.density(AGES, **LINE, axes=["age (years)"]).plot())[:4] == b"\x89PNG"
         surface = dp.density(rng.random((200, 2)), epsilon=1, domain=[(0, 1)] * 2, cells=8)
         for kind in ("map", "surface"):
-            assert dp.plots.png(surface.plot(kind=kind))[:4] == b"\x89PNG"
-        with pytest.raises(dp.ParameterError, match="kind"):
+            assert dp.results.plots.png(surface.plot(kind=kind))[:4] == b"\x89PNG"
+        with pytest.raises(dp.errors.ParameterError, match="kind"):
             surface.plot(kind="pie")
         cube = dp.density(rng.random((200, 3)), epsilon=1, domain=[(0, 1)] * 3, cells=4)
         assert len(cube.plot().figure.axes) == 6
@@ -299,7 +313,7 @@ class TestRelease:
         book = dp.Ledger.create(tmp_path / "d.ledger", epsilon=1.5, study="ages")
         release = dp.density(AGES, **LINE, ledger=book)
         assert (book.spent, release.entry) == (1, 1)
-        with pytest.raises(dp.BudgetExceeded):
+        with pytest.raises(dp.errors.BudgetExceeded):
             dp.density(AGES, **LINE, ledger=book)
         plan = dp.DensityPlan.from_json(release.plan.to_json())
         assert plan == release.plan
@@ -319,7 +333,7 @@ class TestRelease:
         rng = np.random.default_rng(5)
         sample = dp.datasets.mixture(2000, rng)
         truth = sample.density(dp.Grid.midpoints(0, 1, 512).points)
-        for method, least in ((dp.QR(eta=1.25, noise="kernel"), 20), (dp.Bernstein(30), 20)):
+        for method, least in ((dp.methods.QR(eta=1.25, noise="kernel"), 20), (dp.methods.Bernstein(30), 20)):
             options = {"epsilon": 1, "domain": sample.domain}
             ours = np.mean([((dp.density(sample.points, **options).values - truth) ** 2).mean() for _ in range(5)])
             theirs = ((dp.density(sample.points, **options, method=method).values - truth) ** 2).mean()
@@ -352,15 +366,15 @@ class TestCellDensity:
         assert pytest.approx(density.masses.sum(axis=1)) == pair.masses.T
         assert density.sample(7, 0).shape == (7, 3)
         for wrong in ((), (0, 0), (3,)):
-            with pytest.raises(dp.ParameterError, match="axes"):
+            with pytest.raises(dp.errors.ParameterError, match="axes"):
                 density.marginal(*wrong)
-        with pytest.raises(dp.ParameterError, match="one dimension"):
+        with pytest.raises(dp.errors.ParameterError, match="one dimension"):
             density.quantile(0.5)
-        with pytest.raises(dp.ParameterError, match="domain"):
+        with pytest.raises(dp.errors.ParameterError, match="domain"):
             density([2, 0, 0])
-        with pytest.raises(dp.ParameterError, match="shares"):
+        with pytest.raises(dp.errors.ParameterError, match="shares"):
             density.marginal(0).quantile(1.5)
-        with pytest.raises(dp.ParameterError, match="size"):
+        with pytest.raises(dp.errors.ParameterError, match="size"):
             density.sample(-1)
 
 
@@ -380,14 +394,14 @@ class TestGroups:
     def test_each_group_is_its_own_release(self):
         plan = dp.DensityPlan(n=200, **LINE)
         summary = plan.summarize(AGES[self.SEX == "f"])
-        both = dp.density(AGES, by=self.SEX, **(LINE | {"epsilon": 10_000}), method=dp.KNorm(5))
-        alone = replace(plan, epsilon=10_000, method=dp.KNorm(5)).release(summary)
+        both = dp.density(AGES, by=self.SEX, **(LINE | {"epsilon": 10_000}), method=dp.methods.KNorm(5))
+        alone = replace(plan, epsilon=10_000, method=dp.methods.KNorm(5)).release(summary)
         assert both["f"].values == pytest.approx(alone.values, abs=1e-5)
 
     def test_a_neighbour_touches_one_group(self):
         """Through the real summaries: all other groups keep every bit, its own stays within epsilon."""
-        from dpfda.labels import Coder
-        from dpfda.summaries import summarize_groups
+        from dpfda.core.labels import Coder
+        from dpfda.engines.task import summarize_groups
 
         plan = dp.DensityPlan(n=200, **LINE)
         other = AGES.copy()
@@ -420,19 +434,19 @@ class TestGroups:
         options = {**LINE, "by": "sex", "groups": ["f", "m"], "neighbors": "add-remove", "n": 10}
         both = dp.density(tmp_path / "p.csv", **options, invalid="center", header=True)
         assert set(both) == {"f", "m"}
-        with pytest.raises(dp.RecordError, match="row 4"):
+        with pytest.raises(dp.errors.RecordError, match="row 4"):
             dp.density(tmp_path / "p.csv", **options)
 
     def test_add_remove(self):
         options = {**LINE, "by": self.SEX, "neighbors": "add-remove"}
-        with pytest.raises(dp.ParameterError, match="guess"):
+        with pytest.raises(dp.errors.ParameterError, match="guess"):
             dp.density(AGES, **options)
-        with pytest.raises(dp.ParameterError, match="which groups exist"):
+        with pytest.raises(dp.errors.ParameterError, match="which groups exist"):
             dp.density(AGES, **options, n=300)
         both = dp.density(AGES, **options, n={"f": 200, "m": 400, "x": 5}, groups=["f", "m", "x"])
         assert len(both) == 3  # an empty group is released like any other
         assert "moves from one group to another" in both.statement
-        with pytest.raises(dp.ParameterError, match="every group"):
+        with pytest.raises(dp.errors.ParameterError, match="every group"):
             dp.density(AGES, **options, n={"f": 200}, groups=["f", "m"])
 
     def test_counts_by_group(self, tmp_path):
@@ -442,33 +456,33 @@ class TestGroups:
         again = dp.load(tmp_path / "g.json")
         assert np.array_equal(again["north"].values, both["north"].values)
         assert again.plan == both.plan
-        assert dp.GroupPlan.from_json(both.plan.to_json()) == both.plan
+        assert dp.plans.GroupPlan.from_json(both.plan.to_json()) == both.plan
         assert both.to_csv().splitlines()[0] == "group,x,value,lower,upper"
         damaged = json.loads((tmp_path / "g.json").read_text())
         damaged["releases"].pop("north")
         (tmp_path / "g.json").write_text(json.dumps(damaged))
-        with pytest.raises(dp.FileError):
+        with pytest.raises(dp.errors.FileError):
             dp.load(tmp_path / "g.json")
 
     def test_difference_and_its_band(self):
-        both = dp.density(AGES, by=self.SEX, **LINE, cells=64, method=dp.KNorm(5))
+        both = dp.density(AGES, by=self.SEX, **LINE, cells=64, method=dp.methods.KNorm(5))
         gap = both.difference("f", "m")
         assert gap.values == pytest.approx(both["f"].values - both["m"].values)
         width = gap.band(0.9).half_width
         alone = [both[g].band(0.9).half_width for g in "fm"]
         assert (width > np.maximum(*alone) * 0.999).all()
         assert (width < alone[0] + alone[1]).all()
-        assert dp.plots.png(gap.plot())[:4] == b"\x89PNG"
-        assert dp.plots.png(both.plot())[:4] == b"\x89PNG"
+        assert dp.results.plots.png(gap.plot())[:4] == b"\x89PNG"
+        assert dp.results.plots.png(both.plot())[:4] == b"\x89PNG"
 
     def test_the_difference_band_covers(self):
-        plans = [dp.DensityPlan(n=n, **LINE, cells=32, method=dp.KNorm(4)) for n in (200, 400)]
+        plans = [dp.DensityPlan(n=n, **LINE, cells=32, method=dp.methods.KNorm(4)) for n in (200, 400)]
         parts = {"f": plans[0].summarize(AGES[:200]), "m": plans[1].summarize(AGES[200:])}
         still = [
             p.basis.synthesize(p.problem.finish(p.statistic(s), p.stage.parts))
             for p, s in zip(plans, parts.values(), strict=True)
         ]
-        plan = dp.GroupPlan(("f", "m"), tuple(plans))
+        plan = dp.plans.GroupPlan(("f", "m"), tuple(plans))
         inside = 0
         for _ in range(150):
             lower, upper = plan.release(parts).difference("f", "m").band(0.9)
@@ -478,7 +492,7 @@ class TestGroups:
     def test_bad_groups(self, tmp_path):
         both = dp.density(AGES, by=self.SEX, **LINE, cells=16)
         for call in (lambda: both["x"], lambda: both.difference("f", "x"), lambda: both.band("x")):
-            with pytest.raises(dp.ParameterError, match="a group must be one of f, m"):
+            with pytest.raises(dp.errors.ParameterError, match="a group must be one of f, m"):
                 call()
         for wrong, message in (
             ({"by": self.SEX[:-1]}, "one label per record"),
@@ -494,5 +508,5 @@ class TestGroups:
             with pytest.raises(dp.DpfdaError, match=message):
                 dp.density(AGES, **LINE, **wrong, ledger=book)
             assert book.spent == 0
-        with pytest.raises(dp.ParameterError, match="share"):
-            dp.GroupPlan(("a", "b"), tuple(dp.DensityPlan(n=9, epsilon=1, domain=[(0, x)]) for x in (1, 2)))
+        with pytest.raises(dp.errors.ParameterError, match="share"):
+            dp.plans.GroupPlan(("a", "b"), tuple(dp.DensityPlan(n=9, epsilon=1, domain=[(0, x)]) for x in (1, 2)))

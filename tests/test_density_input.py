@@ -27,7 +27,7 @@ def refused(kind, message, ledger, *args, **options):
 
 @pytest.mark.parametrize("bad", [110.5, -0.1, np.nan, np.inf, -np.inf, 1e300])
 def test_points_that_have_no_place(bad, ledger):
-    message = refused(dp.RecordError, r"outside the domain in row 7", ledger, np.r_[AGES[:7], bad, AGES[7:]])
+    message = refused(dp.errors.RecordError, r"outside the domain in row 7", ledger, np.r_[AGES[:7], bad, AGES[7:]])
     assert "outside='clip'" in message
     assert str(bad) not in message.replace("in row 7", "")
 
@@ -36,7 +36,7 @@ def test_clipping_and_centering_are_explicit():
     points = np.r_[AGES, 200.0, -5.0]
     clipped = dp.DensityPlan(n=52, **GOOD, outside="clip").summarize(points)
     assert clipped.totals[-1] == clipped.totals[0] == 1
-    with pytest.raises(dp.RecordError, match="row 52"):
+    with pytest.raises(dp.errors.RecordError, match="row 52"):
         dp.DensityPlan(n=53, **GOOD, outside="clip").summarize(np.r_[points, np.nan])
     centred = dp.DensityPlan(n=53, **GOOD, invalid="center").summarize(np.r_[points, np.nan])
     assert (centred.count, centred.totals.sum()) == (53, 50)
@@ -56,11 +56,11 @@ def test_clipping_and_centering_are_explicit():
     ],
 )
 def test_data_of_the_wrong_kind(points, message, ledger):
-    refused((dp.RecordError, dp.FileError), message, ledger, points)
+    refused((dp.errors.RecordError, dp.errors.FileError), message, ledger, points)
 
 
 def test_wrong_dimension(ledger):
-    refused(dp.RecordError, "has 1 values and the plan expects 2", ledger, np.ones((5, 1)), domain=[(0, 1)] * 2)
+    refused(dp.errors.RecordError, "has 1 values and the plan expects 2", ledger, np.ones((5, 1)), domain=[(0, 1)] * 2)
 
 
 @pytest.mark.parametrize(
@@ -84,15 +84,15 @@ def test_wrong_dimension(ledger):
         ({"bandwidth": -1.0}, "bandwidth"),
         ({"bandwidth": np.nan}, "bandwidth"),
         ({"bandwidth": (1.0, 2.0)}, "bandwidth"),
-        ({"bandwidth": 1.0, "kernel": dp.Gaussian(2.0)}, "given once"),
-        ({"kernel": dp.Custom(np.minimum.outer)}, "Gaussian, Exponential or Matern"),
+        ({"bandwidth": 1.0, "kernel": dp.kernels.Gaussian(2.0)}, "given once"),
+        ({"kernel": dp.kernels.Custom(np.minimum.outer)}, "Gaussian, Exponential or Matern"),
         ({"kernel": "gaussian"}, "Gaussian, Exponential or Matern"),
         ({"eta": 0}, "eta"),
         ({"method": "qr"}, "method must be"),
-        ({"method": dp.AR()}, "AR thresholds"),
-        ({"method": dp.QR(psi=0.1)}, "without a penalty"),
-        ({"method": dp.GaussianProcess(0.1, psi=0.1)}, "without a penalty"),
-        ({"method": dp.KNorm(9999)}, "basis size"),
+        ({"method": dp.methods.AR()}, "AR thresholds"),
+        ({"method": dp.methods.QR(psi=0.1)}, "without a penalty"),
+        ({"method": dp.methods.GaussianProcess(0.1, psi=0.1)}, "without a penalty"),
+        ({"method": dp.methods.KNorm(9999)}, "basis size"),
         ({"neighbors": "swap"}, "neighbors"),
         ({"invalid": "drop"}, "invalid"),
         ({"outside": "wrap"}, "outside"),
@@ -104,7 +104,7 @@ def test_wrong_dimension(ledger):
         ({"n": 2.5}, "n must be a whole number"),
         ({"n": "many"}, "n must be a whole number"),
         ({"n": 1}, "at least 2"),
-        ({"eta": 1.2, "method": dp.QR(eta=1.3)}, "eta is given once"),
+        ({"eta": 1.2, "method": dp.methods.QR(eta=1.3)}, "eta is given once"),
         ({"domain": [(0, 1e-20)]}, "wide"),
     ],
 )
@@ -138,37 +138,43 @@ def test_counts(counts, edges, message, ledger):
 
 
 def test_counts_and_labels(ledger):
-    refused(dp.ParameterError, "mapping", ledger, None, counts=[1, 2, 3], edges=[0, 30, 60, 110], by="sex")
+    refused(dp.errors.ParameterError, "mapping", ledger, None, counts=[1, 2, 3], edges=[0, 30, 60, 110], by="sex")
     refused(
-        dp.ParameterError, "those of the counts", ledger, None, counts={"a": [1, 2]}, edges=[0, 30, 110], groups=["b"]
+        dp.errors.ParameterError,
+        "those of the counts",
+        ledger,
+        None,
+        counts={"a": [1, 2]},
+        edges=[0, 30, 110],
+        groups=["b"],
     )
 
 
 @pytest.mark.parametrize("lattice", [0, -1, 2.5, True, None, 10**6])
 def test_lattice(lattice):
-    with pytest.raises(dp.ParameterError, match="lattice"):
-        dp.Bernstein(lattice)
+    with pytest.raises(dp.errors.ParameterError, match="lattice"):
+        dp.methods.Bernstein(lattice)
 
 
 def test_more_lattice():
-    with pytest.raises(dp.ParameterError, match="order"):
-        dp.Bernstein(5, order=0)
-    with pytest.raises(dp.ParameterError, match="sensitivity"):
-        dp.Bernstein(5, sensitivity="loose")
-    with pytest.raises(dp.ParameterError, match="lattice has at most"):
-        dp.DensityPlan(n=50, epsilon=1, domain=[(0, 1)] * 2, method=dp.Bernstein(100))
+    with pytest.raises(dp.errors.ParameterError, match="order"):
+        dp.methods.Bernstein(5, order=0)
+    with pytest.raises(dp.errors.ParameterError, match="sensitivity"):
+        dp.methods.Bernstein(5, sensitivity="loose")
+    with pytest.raises(dp.errors.ParameterError, match="lattice has at most"):
+        dp.DensityPlan(n=50, epsilon=1, domain=[(0, 1)] * 2, method=dp.methods.Bernstein(100))
 
 
 @pytest.mark.parametrize("delta", [0, 1, -0.1, 2, None, np.nan, "x", True])
 def test_delta(delta):
-    with pytest.raises(dp.ParameterError, match="delta must lie strictly between 0 and 1"):
-        dp.GaussianProcess(delta)
+    with pytest.raises(dp.errors.ParameterError, match="delta must lie strictly between 0 and 1"):
+        dp.methods.GaussianProcess(delta)
 
 
 def test_summaries_that_do_not_belong():
     plan = dp.DensityPlan(n=50, **GOOD)
     summary = plan.summarize(AGES)
-    with pytest.raises(dp.PlanMismatch, match="another plan"):
+    with pytest.raises(dp.errors.PlanMismatch, match="another plan"):
         dp.DensityPlan(n=50, **GOOD, cells=100).statistic(summary)
     for totals, count in (
         (summary.totals - 1, 50),
@@ -176,6 +182,6 @@ def test_summaries_that_do_not_belong():
         (summary.totals * 2, 50),
         (summary.totals, 51),
     ):
-        with pytest.raises(dp.PlanMismatch):
-            plan.statistic(dp.Summary(plan.problem.key, count, totals))
+        with pytest.raises(dp.errors.PlanMismatch):
+            plan.statistic(dp.engines.Summary(plan.problem.key, count, totals))
     assert "50" not in repr(summary)

@@ -38,14 +38,14 @@ FACTS = {"epsilon": 1, "bound": dp.L2Ball(0.8), "grid": GRID}
 SECRET = 123.456789
 
 
-def curve_plans(n: int) -> dict[str, dp.plan.Plan]:
+def curve_plans(n: int) -> dict[str, dp.plans.base.Plan]:
     facts = {"n": n, "epsilon": 1, "grid": GRID}
     return {
-        "ball": dp.MeanPlan(bound=dp.L2Ball(0.8), method=dp.KNorm(), **facts),
-        "ellipsoid": dp.MeanPlan(bound=dp.Ellipsoid(np.geomspace(1, 0.1, 12)), method=dp.QR(), **facts),
+        "ball": dp.MeanPlan(bound=dp.L2Ball(0.8), method=dp.methods.KNorm(), **facts),
+        "ellipsoid": dp.MeanPlan(bound=dp.bounds.Ellipsoid(np.geomspace(1, 0.1, 12)), method=dp.methods.QR(), **facts),
         "staged": dp.MeanPlan(bound=dp.L2Ball(0.8), **facts),
         "covariance": dp.CovariancePlan(bound=dp.L2Ball(0.8), **facts),
-        "radius": dp.RadiusPlan(**facts),
+        "radius": dp.plans.RadiusPlan(**facts),
     }
 
 
@@ -156,7 +156,7 @@ def test_points_and_labelled_inputs_give_the_same_bits(dask_array):
     points = rng.uniform(0, 10, (301, 1)).round(2)
     density = dp.DensityPlan(n=301, epsilon=1, domain=[(0, 10)], cells=32)
     assert density.summarize(dask_array.from_array(points, chunks=(77, 1))) == density.summarize(points)
-    kernel = dp.KernelPlan(n=301, epsilon=1, domain=[(0, 10)], bound=(0, 1), criterion="huber")
+    kernel = dp.plans.KernelPlan(n=301, epsilon=1, domain=[(0, 10)], bound=(0, 1), criterion="huber")
     pairs = np.hstack([points, rng.uniform(0, 1, (301, 1))])
     local = kernel.summarize(pairs)
     assert type(local).__name__ == "Tally"
@@ -165,7 +165,7 @@ def test_points_and_labelled_inputs_give_the_same_bits(dask_array):
 
 def test_many_parts_are_merged_in_steps(curves, dask_array):
     plan = curve_plans(131)["ball"]
-    assert len(curves) > engines.cluster.FAN**2 / 2
+    assert len(curves) > engines.dask_engine.FAN**2 / 2
     assert plan.summarize(dask_array.from_array(curves, chunks=(1, SIZE))) == plan.summarize(curves)
 
 
@@ -196,7 +196,7 @@ def test_at_most_so_many_curves_of_a_unit_by_their_labels(visits, dask_frame):
     plan = dp.MeanPlan(n=39, **FACTS, unit=dp.Unit("person", most=2, order="day"))
     assert plan.summarize(parts, columns="h*") == plan.summarize(days, columns="h*")
     blind = dp.MeanPlan(n=39, **FACTS, unit=dp.Unit("person", most=2))
-    with pytest.raises(dp.ParameterError, match="order='day'"):
+    with pytest.raises(dp.errors.ParameterError, match="order='day'"):
         blind.summarize(parts, columns="h*")
 
 
@@ -246,7 +246,7 @@ def test_an_error_on_a_worker_names_rows_and_file_and_charges_nothing(curves, da
         (dask_frame.from_pandas(frame, npartitions=2), {"columns": "h*"}, "in row 4 "),
         (written(tmp_path, frame, [60, 100]), {"engine": "dask"}, "'part-1.parquet' in row 10 "),
     ):
-        with pytest.raises(dp.RecordError, match=match) as caught:
+        with pytest.raises(dp.errors.RecordError, match=match) as caught:
             dp.mean(data, **FACTS, ledger=ledger, **more)
         assert "invalid='center'" in str(caught.value)
         assert str(SECRET) not in repr(caught.value.__context__) + str(caught.value)
@@ -257,10 +257,10 @@ def test_an_error_in_a_bucket_names_the_right_file(visits, client, ledger, tmp_p
     bad = visits.copy()
     bad.loc[30, "h05"] = np.inf
     paths = written(tmp_path, bad, [20, 80])
-    with pytest.raises(dp.RecordError, match=r"'part-1.parquet' in row 10 "):
+    with pytest.raises(dp.errors.RecordError, match=r"'part-1.parquet' in row 10 "):
         dp.mean(paths, **FACTS, unit="person", columns="h*", engine="dask", ledger=ledger)
     bad.loc[30, "h05"], bad.loc[100, "person"] = 0.0, None
-    with pytest.raises(dp.RecordError, match=r"person is missing in 'part-2.parquet' in row 20 "):
+    with pytest.raises(dp.errors.RecordError, match=r"person is missing in 'part-2.parquet' in row 20 "):
         dp.mean(written(tmp_path, bad, [20, 80]), **FACTS, unit="person", columns="h*", engine="dask", ledger=ledger)
     assert untouched(ledger)
 
@@ -268,7 +268,7 @@ def test_an_error_in_a_bucket_names_the_right_file(visits, client, ledger, tmp_p
 def test_a_unit_in_two_groups_is_refused_from_anywhere(visits, dask_frame, ledger):
     torn = visits.copy()
     torn.loc[0, "region"] = "south" if torn.region[0] == "north" else "north"
-    with pytest.raises(dp.RecordError, match="belongs to more than one group"):
+    with pytest.raises(dp.errors.RecordError, match="belongs to more than one group"):
         dp.mean(
             dask_frame.from_pandas(torn, npartitions=4),
             **FACTS,
@@ -284,7 +284,7 @@ def test_repeats_seen_by_workers_are_told_here(curves, dask_frame):
     frame = pd.DataFrame(curves, columns=NAMES).assign(person=np.arange(len(curves)) // 2)
     plan = curve_plans(131)["ball"]
     for partitions in (3, 40):
-        with pytest.warns(dp.UnitWarning, match="'person' repeats"):
+        with pytest.warns(dp.errors.UnitWarning, match="'person' repeats"):
             found = plan.summarize(dask_frame.from_pandas(frame, npartitions=partitions), columns="h*")
         assert found == plan.summarize(curves)
     once = frame.assign(person=np.arange(len(curves)))
@@ -302,15 +302,15 @@ def test_without_a_cluster_the_local_scheduler_does(curves, tmp_path):
 def test_engines_refuse_what_is_not_theirs(curves, dask_array, ledger):
     data = dask_array.from_array(curves, chunks=(40, SIZE))
     facts = FACTS | {"ledger": ledger}
-    with pytest.raises(dp.ParameterError, match="read by its own engine"):
+    with pytest.raises(dp.errors.ParameterError, match="read by its own engine"):
         dp.mean(data, **facts, engine="spark")
-    with pytest.raises(dp.ParameterError, match="engine is one of dask, spark"):
+    with pytest.raises(dp.errors.ParameterError, match="engine is one of dask, spark"):
         dp.mean(curves, **facts, engine="ray")
-    with pytest.raises(dp.ParameterError, match="reads a Spark DataFrame"):
+    with pytest.raises(dp.errors.ParameterError, match="reads a Spark DataFrame"):
         dp.mean(curves, **facts, engine="spark")
-    with pytest.raises(dp.ParameterError, match="labels beside the data"):
+    with pytest.raises(dp.errors.ParameterError, match="labels beside the data"):
         dp.mean(data, **facts, unit=["a"] * len(curves))
-    with pytest.raises(dp.ParameterError, match="two dimensions"):
+    with pytest.raises(dp.errors.ParameterError, match="two dimensions"):
         dp.mean(data.reshape(-1), **facts)
     assert untouched(ledger)
 
@@ -345,7 +345,7 @@ def test_a_part_that_always_kills_its_worker_is_given_up(curves, dask_array, cli
     data = dask_array.from_array(curves, chunks=(60, SIZE))
     deadly = data.map_blocks(kill_always, row=curves[60, 0], dtype=float, meta=np.empty((0, SIZE)))
     with pytest.raises(
-        dp.ClusterError, match=r"Dask gave up on a part \(KilledWorker\).*Nothing was charged"
+        dp.errors.ClusterError, match=r"Dask gave up on a part \(KilledWorker\).*Nothing was charged"
     ) as caught:
         dp.mean(deadly, epsilon=1, bound=dp.L2Ball(0.8), ledger=ledger)
     assert "run again" in str(caught.value)
@@ -369,11 +369,11 @@ def test_finished_files_are_kept_when_one_kills_its_worker(curves, client, ledge
     client.register_plugin(Registers())
     plan = curve_plans(131)["ball"]
     files = [f"dbfs://{path}" for path in paths]
-    with pytest.raises(dp.ClusterError, match="Nothing was charged"):
+    with pytest.raises(dp.errors.ClusterError, match="Nothing was charged"):
         plan.release(files, ledger, engine="dask", checkpoint=saved)
     client.unregister_worker_plugin("registers")
     assert untouched(ledger)
-    kept = dp.load_summary(saved)
+    kept = dp.engines.load_summary(saved)
     rows = {"part-0.parquet": curves[:40], "part-2.parquet": curves[80:]}
     assert {part.name for part in kept.parts} <= set(rows)  # what waited at the dead worker may be lost with it
     assert kept.parts
@@ -490,15 +490,15 @@ def test_long_tables_become_whole_curves(spark, long):
 def test_an_error_on_an_executor_arrives_as_itself(spark, curves, visits, ledger):
     bad = curves.copy()
     bad[5, 3], bad[5, 4] = np.nan, SECRET
-    with pytest.raises(dp.RecordError, match="missing or infinite values in row 5 ") as caught:
+    with pytest.raises(dp.errors.RecordError, match="missing or infinite values in row 5 ") as caught:
         dp.mean(spark.createDataFrame(listed(bad)).coalesce(1), **FACTS, ledger=ledger)
     assert caught.value.rows == (5,)
     assert str(SECRET) not in str(caught.value)
     lost = visits.astype({"person": object})
     lost.loc[3, "person"] = None
-    with pytest.raises(dp.RecordError, match="person is missing"):
+    with pytest.raises(dp.errors.RecordError, match="person is missing"):
         dp.mean(spark.createDataFrame(lost), **FACTS, unit="person", columns="h*", ledger=ledger)
-    with pytest.raises(dp.RecordError, match="names no group"):
+    with pytest.raises(dp.errors.RecordError, match="names no group"):
         dp.mean(spark.createDataFrame(visits), **FACTS, by="region", groups=["north"], columns="h*", ledger=ledger)
     assert untouched(ledger)
 
@@ -506,7 +506,7 @@ def test_an_error_on_an_executor_arrives_as_itself(spark, curves, visits, ledger
 def test_repeats_seen_by_executors_are_told_here(spark, curves):
     plan = curve_plans(131)["ball"]
     frame = spark.createDataFrame(listed(curves, person=np.arange(len(curves)) // 2))
-    with pytest.warns(dp.UnitWarning, match="'person' repeats"):
+    with pytest.warns(dp.errors.UnitWarning, match="'person' repeats"):
         assert plan.summarize(frame, columns=["curve"]) == plan.summarize(curves)
 
 
@@ -515,16 +515,16 @@ def test_a_whole_release_from_spark(spark, visits, ledger):
     release = dp.mean(frame, **FACTS, unit="person", columns="h*", method=dp.Auto(passes=1), ledger=ledger)
     assert release.plan.n == visits.person.nunique()
     assert np.isfinite(release.values).all()
-    groups = dp.mean(frame, **FACTS, by="region", unit="person", columns="h*", method=dp.KNorm(), ledger=ledger)
+    groups = dp.mean(frame, **FACTS, by="region", unit="person", columns="h*", method=dp.methods.KNorm(), ledger=ledger)
     assert groups.plan.groups == ("north", "south")
     assert [entry.epsilon for entry in ledger.history()] == [1, 1]
 
 
 def test_spark_refuses_checkpoints(spark, curves, tmp_path):
     plan = curve_plans(131)["ball"]
-    with pytest.raises(dp.ParameterError, match="about files"):
+    with pytest.raises(dp.errors.ParameterError, match="about files"):
         plan.summarize(spark.createDataFrame(listed(curves)), checkpoint=tmp_path / "sum.json")
-    with pytest.raises(dp.ParameterError, match="about files"):
+    with pytest.raises(dp.errors.ParameterError, match="about files"):
         plan.summarize(written(tmp_path, listed(curves), []), engine="spark", checkpoint=tmp_path / "sum.json")
     assert not (tmp_path / "sum.json").exists()
 
@@ -537,7 +537,7 @@ def test_an_executor_that_dies_is_a_clear_error(spark, curves, ledger):
             yield batch
 
     frame = spark.createDataFrame(listed(curves))
-    with pytest.raises(dp.ClusterError, match=r"Spark gave up on a part .*Nothing was charged") as caught:
+    with pytest.raises(dp.errors.ClusterError, match=r"Spark gave up on a part .*Nothing was charged") as caught:
         dp.mean(frame.mapInArrow(stop, frame.schema), **FACTS, ledger=ledger)
     error = caught.value
     while error is not None:

@@ -161,7 +161,7 @@ def test_bands_cover_the_least_squares_fit():
     ols = np.linalg.lstsq(np.column_stack([np.ones(5000), inside]), Y, rcond=None)[0]
     covered = 0
     model = dp.FunctionOnScalarRegression(
-        epsilon=4, bound=dp.L2Ball(9.0), covariate_bound=[(-2, 2), (-2, 2)], passes=1, kernel=dp.Gaussian(0.2)
+        epsilon=4, bound=dp.L2Ball(9.0), covariate_bound=[(-2, 2), (-2, 2)], passes=1, kernel=dp.kernels.Gaussian(0.2)
     )
     for _ in range(40):
         band = model.fit(inside, Y).release_.band(0.9)
@@ -171,10 +171,10 @@ def test_bands_cover_the_least_squares_fit():
 
 def test_the_split_is_used_and_chosen():
     facts = {"n": 5000, "epsilon": 1, "bound": dp.L2Ball(3.0), "covariates": 2, "covariate_bound": 3.0, "grid": 25}
-    plan = dp.RegressionPlan(split=0.25, passes=1, **facts)
+    plan = dp.plans.RegressionPlan(split=0.25, passes=1, **facts)
     assert [part.law.epsilon for part in plan.stage.parts] == [Fraction(1, 4), Fraction(3, 4)]
-    chosen = dp.RegressionPlan(passes=1, **facts)
-    others = [dp.RegressionPlan(split=s, passes=1, **facts).expected_risk for s in (0.05, 0.5, 0.95)]
+    chosen = dp.plans.RegressionPlan(passes=1, **facts)
+    others = [dp.plans.RegressionPlan(split=s, passes=1, **facts).expected_risk for s in (0.05, 0.5, 0.95)]
     assert chosen.expected_risk <= min(others) * (1 + 1e-9)
 
 
@@ -232,10 +232,10 @@ def test_an_exhausted_ledger_stops_a_fit_before_any_noise(tmp_path):
     ledger = dp.Ledger.create(tmp_path / "small", epsilon=1, study="models")
     X, y = moons(200, 0)
     model = classifier(ledger=ledger).fit(X, y)
-    with pytest.raises(dp.BudgetExceeded):
+    with pytest.raises(dp.errors.BudgetExceeded):
         clone(model).fit(X, y)
     three = dp.KernelClassifier(epsilon=2, domain=(-5, 5), ledger=ledger)
-    with pytest.raises(dp.BudgetExceeded):
+    with pytest.raises(dp.errors.BudgetExceeded):
         three.fit(X, np.arange(200) % 3)
     assert ledger.spent == 1
 
@@ -314,7 +314,7 @@ def test_predict_before_fit(name):
         ({"domain": [(0, 1)]}, "each of 2 inputs"),
         ({"domain": [(1, 0), (0, 1)]}, "larger one"),
         ({"domain": "everything"}, "one range|pair of numbers"),
-        ({"kernel": dp.Gaussian(0.1) + dp.Gaussian(0.2)}, "Gaussian, Exponential or Matern"),
+        ({"kernel": dp.kernels.Gaussian(0.1) + dp.kernels.Gaussian(0.2)}, "Gaussian, Exponential or Matern"),
         ({"components": 0}, "at least"),
         ({"components": 10**6}, "between 1 and"),
         ({"psi": -1.0}, "psi"),
@@ -329,7 +329,7 @@ def test_predict_before_fit(name):
 )
 def test_bad_classifiers(options, words, ledger):
     X, y = moons(100, 0)
-    with pytest.raises(dp.ParameterError, match=words):
+    with pytest.raises(dp.errors.ParameterError, match=words):
         classifier(ledger=ledger, **options).fit(X, y)
     assert ledger.spent == 0
 
@@ -337,11 +337,11 @@ def test_bad_classifiers(options, words, ledger):
 def test_labels_that_are_not_classes(ledger):
     X, y = moons(100, 0)
     y = np.where(np.arange(100) == 17, 5, y)
-    with pytest.raises(dp.RecordError, match=r"names no class in row 17"):
+    with pytest.raises(dp.errors.RecordError, match=r"names no class in row 17"):
         classifier(classes=[0, 1], ledger=ledger).fit(X, y)
     with pytest.raises(ValueError, match="Unknown label type"):
         classifier(ledger=ledger).fit(X, X[:, 0])
-    with pytest.raises(dp.ParameterError, match="at least two classes"):
+    with pytest.raises(dp.errors.ParameterError, match="at least two classes"):
         classifier(ledger=ledger).fit(X, np.zeros(100))
     assert ledger.spent == 0
     assert classifier(classes=[0, 1], invalid="center").fit(X, y).classes_.tolist() == [0, 1]
@@ -362,7 +362,7 @@ def test_labels_that_are_not_classes(ledger):
 )
 def test_bad_regressors(options, words):
     facts = {"epsilon": 1, "domain": (0, 1), "bound": 1.0} | options
-    with pytest.raises(dp.ParameterError, match=words):
+    with pytest.raises(dp.errors.ParameterError, match=words):
         dp.KernelRegressor(**facts).fit(np.random.default_rng(0).uniform(0, 1, (50, 1)), np.zeros(50))
 
 
@@ -383,7 +383,7 @@ def test_bad_regressors(options, words):
 def test_bad_function_on_scalar(options, words, ledger):
     facts = {"epsilon": 1, "bound": BALL, "covariate_bound": 3.0, "ledger": ledger} | options
     X, Y = curves_on_covariates(50, 0)
-    with pytest.raises((dp.ParameterError, dp.RecordError), match=words):
+    with pytest.raises((dp.errors.ParameterError, dp.errors.RecordError), match=words):
         dp.FunctionOnScalarRegression(**facts).fit(X, Y)
     assert ledger.spent == 0
 
@@ -486,10 +486,10 @@ def test_masked_values_are_missing(name):
 def test_small_floats_and_masks_are_read_as_everywhere():
     rng = np.random.default_rng(0)
     data = rng.uniform(0, 1, (50, 2)).astype("float16")
-    plan = dp.SmootherPlan(n=50, epsilon=1, domain=[(0, 1)], bound=(0, 1), passes=1, invalid="center")
-    again = dp.summaries.summarize(plan.problem, data)
+    plan = dp.plans.SmootherPlan(n=50, epsilon=1, domain=[(0, 1)], bound=(0, 1), passes=1, invalid="center")
+    again = dp.engines.task.summarize(plan.problem, data)
     coded = replace(plan.problem, coded=True)
-    assert dp.summaries.summarize(coded, plan.problem.code(np.asarray(data, dtype=float))) == again
+    assert dp.engines.task.summarize(coded, plan.problem.code(np.asarray(data, dtype=float))) == again
     assert plan.release(data).values.shape == (1024,)
 
 
@@ -497,7 +497,7 @@ def test_a_refused_fit_leaves_nothing_behind(tmp_path):
     ledger = dp.Ledger.create(tmp_path / "small", epsilon=1, study="models")
     X, y = moons(200, 0)
     model = classifier(ledger=ledger, epsilon=2)
-    with pytest.raises(dp.BudgetExceeded):
+    with pytest.raises(dp.errors.BudgetExceeded):
         model.fit(X, np.where(y, "HIV+", "HIV-"))
     assert not hasattr(model, "classes_")
     assert not hasattr(model, "release_")
@@ -523,24 +523,24 @@ def test_names_decide_which_range_belongs_to_which_input():
     model = dp.KernelRegressor(domain={"time": (0, 1), "dose": (0, 10)}, **facts).fit(frame, np.zeros(200))
     assert model.plan_.domain == ((0.0, 10.0), (0.0, 1.0))
     assert model.plan_.names == ("dose", "time")
-    with pytest.raises(dp.ParameterError, match="name the inputs"):
+    with pytest.raises(dp.errors.ParameterError, match="name the inputs"):
         dp.KernelRegressor(domain={"tim": (0, 1), "dose": (0, 10)}, **facts).fit(frame, np.zeros(200))
     with pytest.raises(ValueError, match="feature names"):
         model.predict(frame[["time", "dose"]])
-    plan = dp.RegressionPlan(n=50, epsilon=1, bound=BALL, covariates=2, covariate_bound=(2, 6), grid=9)
+    plan = dp.plans.RegressionPlan(n=50, epsilon=1, bound=BALL, covariates=2, covariate_bound=(2, 6), grid=9)
     assert plan.covariate_bound == ((2.0, 6.0), (2.0, 6.0))
 
 
 @pytest.mark.parametrize("name", MODELS)
 def test_a_public_number_of_records_must_be_right(name):
-    with pytest.raises(dp.PlanMismatch, match="n = 77"):
+    with pytest.raises(dp.errors.PlanMismatch, match="n = 77"):
         clone(MODELS[name]).set_params(n=77).fit(np.zeros((20, 2)), np.arange(20) % 2)
 
 
 def test_a_failed_fit_leaves_no_older_model():
     X, y = moons(100, 0)
     model = classifier().fit(X, y)
-    with pytest.raises(dp.ParameterError):
+    with pytest.raises(dp.errors.ParameterError):
         model.set_params(epsilon=None).fit(X, np.where(y, "a", "b"))
     with pytest.raises(NotFittedError):
         model.predict(X)
@@ -559,15 +559,15 @@ def test_squared_loss_takes_the_better_way():
     """Moments where there is much data and few inputs, output perturbation elsewhere; both are known before data."""
     rng = np.random.default_rng(0)
     model = dp.KernelRegressor(epsilon=1, domain=(0, 1), bound=1.0)
-    assert isinstance(model.fit(rng.uniform(0, 1, (20_000, 1)), np.zeros(20_000)).plan_, dp.SmootherPlan)
-    assert isinstance(model.fit(rng.uniform(0, 1, (300, 4)), np.zeros(300)).plan_, dp.KernelPlan)
+    assert isinstance(model.fit(rng.uniform(0, 1, (20_000, 1)), np.zeros(20_000)).plan_, dp.plans.SmootherPlan)
+    assert isinstance(model.fit(rng.uniform(0, 1, (300, 4)), np.zeros(300)).plan_, dp.plans.KernelPlan)
 
 
 @pytest.mark.parametrize(("n", "dimension"), [(20_000, 1), (40_000, 2), (40_000, 3)])
 def test_the_forecast_is_of_the_right_size(n, dimension):
     """Averages of releases on fresh data against the plan's figure, which must not be far too small."""
     rng = np.random.default_rng(0)
-    plan = dp.SmootherPlan(n=n, epsilon=1, domain=[(0, 1)] * dimension, bound=(-1, 1))
+    plan = dp.plans.SmootherPlan(n=n, epsilon=1, domain=[(0, 1)] * dimension, bound=(-1, 1))
     errors = []
     for _ in range(3):
         x = rng.uniform(0, 1, (n, dimension))
@@ -592,8 +592,8 @@ def test_summaries_and_spent_sources_are_refused_before_a_charge(ledger):
     X, Y = curves_on_covariates(3000, 0)
     data = np.column_stack([X, Y])
     facts = {"n": 3000, "epsilon": 1, "bound": dp.L2Ball(5.0), "covariates": 2, "covariate_bound": 4.0, "grid": 25}
-    four, one = dp.RegressionPlan(passes=4, **facts), dp.RegressionPlan(passes=1, **facts)
-    with pytest.raises(dp.ParameterError, match="4 times"):
+    four, one = dp.plans.RegressionPlan(passes=4, **facts), dp.plans.RegressionPlan(passes=1, **facts)
+    with pytest.raises(dp.errors.ParameterError, match="4 times"):
         four.release(four.summarize(data), ledger)
     assert ledger.spent == 0
     assert one.release(one.summarize(data), ledger).values.shape == (3, 25)

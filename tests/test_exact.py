@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dpfda import exact
+from dpfda.bounds import exact
 from dpfda.noise.common import nearest
 
 

@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import dpfda as dp
-from dpfda.footers import stored_values
+from dpfda.reading.footers import stored_values
 
 
 def written(table: pa.Table, **options: object) -> bytes:
@@ -58,7 +58,7 @@ def test_no_footer_ends_the_process(tmp_path):
     start = len(data) - 8 - int.from_bytes(data[-8:-4], "little")
     path, plan = (
         tmp_path / "curves.parquet",
-        dp.MeanPlan(n=4, epsilon=1, bound=dp.L2Ball(1.0), grid=2, method=dp.FRL(1)),
+        dp.MeanPlan(n=4, epsilon=1, bound=dp.L2Ball(1.0), grid=2, method=dp.methods.FRL(1)),
     )
     refused = 0
     for place in range(start, len(data) - 8):

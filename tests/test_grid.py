@@ -27,7 +27,7 @@ def test_product_grid_integrates_surfaces():
     assert grid.points.shape == (35, 2)
     assert grid.weights.sum() == pytest.approx(2.0)
     assert tuple(grid.points[1]) == (0.0, pytest.approx(1 / 3))
-    basis = dp.Matern(1.5, 0.5).basis(grid, 6)
+    basis = dp.kernels.Matern(1.5, 0.5).basis(grid, 6)
     assert basis.vectors.T @ basis.vectors == pytest.approx(np.eye(6), abs=1e-10)
 
 
@@ -54,12 +54,12 @@ def test_grids_are_values():
     ],
 )
 def test_bad_grids_are_refused(points, weights, rule):
-    with pytest.raises(dp.ParameterError, match=rule):
+    with pytest.raises(dp.errors.ParameterError, match=rule):
         dp.Grid(points, weights)
 
 
 def test_bad_sizes_are_refused():
-    with pytest.raises(dp.ParameterError, match="larger stop"):
+    with pytest.raises(dp.errors.ParameterError, match="larger stop"):
         dp.Grid.uniform(1, 0, 5)
-    with pytest.raises(dp.ParameterError, match="between 2 and"):
+    with pytest.raises(dp.errors.ParameterError, match="between 2 and"):
         dp.Grid.midpoints(0, 1, 1)

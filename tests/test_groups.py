@@ -43,9 +43,9 @@ def test_groups_cost_the_largest_budget_once(release, frame, ledger):
 
 def test_add_remove_protects_membership_and_says_what_a_move_costs(frame, ledger):
     options = {"by": "region", "columns": "h*", "ledger": ledger, "neighbors": "add-remove", **FACTS}
-    with pytest.raises(dp.ParameterError, match="public guess"):
+    with pytest.raises(dp.errors.ParameterError, match="public guess"):
         dp.mean(frame, **options)
-    with pytest.raises(dp.ParameterError, match="which groups exist must be public"):
+    with pytest.raises(dp.errors.ParameterError, match="which groups exist must be public"):
         dp.mean(frame, n=100, **options)
     found = dp.mean(frame, n=100, groups=["north", "south", "east", "west"], **options)
     assert list(found) == ["north", "south", "east", "west"]
@@ -61,10 +61,12 @@ def test_one_record_touches_one_group_and_costs_at_most_epsilon(neighbors, rng):
     names, groups = ["a", "b", "c"], ["a"] * 5 + ["b"] * 4 + ["c"] * 6
     sizes = {"a": 5, "b": 4, "c": 6}
     plans = [
-        dp.MeanPlan(n=sizes[name], grid=GRID, method=dp.KNorm(3), neighbors=neighbors, invalid="center", **FACTS)
+        dp.MeanPlan(
+            n=sizes[name], grid=GRID, method=dp.methods.KNorm(3), neighbors=neighbors, invalid="center", **FACTS
+        )
         for name in names
     ]
-    plan = dp.GroupPlan(tuple(names), tuple(plans))
+    plan = dp.plans.GroupPlan(tuple(names), tuple(plans))
     base = rng.normal(0, 0.5, (15, GRID.size))
 
     def statistics(curves, labels):
@@ -117,7 +119,7 @@ def test_groups_and_units_together(frame, ledger, tmp_path):
     streamed = dp.mean(tmp_path / "c.parquet", **options)
     assert streamed["north"].plan == found["north"].plan
     frame.loc[0, "region"] = "south"
-    with pytest.raises(dp.RecordError, match="more than one group"):
+    with pytest.raises(dp.errors.RecordError, match="more than one group"):
         dp.mean(frame, ledger=ledger, **options)
     assert ledger.remaining == 2
 
@@ -142,7 +144,7 @@ def test_groups_that_do_not_fit_are_refused_before_any_charge(change, message, f
 
 def test_a_group_of_one_is_refused(frame, ledger):
     frame.loc[0, "region"] = "lonely"
-    with pytest.raises(dp.RecordError, match="fewer than two records"):
+    with pytest.raises(dp.errors.RecordError, match="fewer than two records"):
         dp.mean(frame, by="region", columns="h*", ledger=ledger, **FACTS)
     assert ledger.remaining == 3
 
@@ -162,16 +164,16 @@ def test_group_plans_release_from_files_and_summaries(frame, tmp_path, ledger):
     frame.to_parquet(tmp_path / "c.parquet")
     sizes = {"north": 150, "south": 100, "east": 50}
     plans = [dp.MeanPlan(n=n, grid=12, method=dp.Auto(passes=1), **FACTS) for n in sizes.values()]
-    plan = dp.GroupPlan(tuple(sizes), tuple(plans))
+    plan = dp.plans.GroupPlan(tuple(sizes), tuple(plans))
     assert plan.release(tmp_path / "c.parquet", ledger, by="region", columns="h*")["east"].grid.size == 12
     found = plan.summarize(tmp_path / "c.parquet", "region", columns="h*", checkpoint=tmp_path / "g.summary")
     assert {name: part.count for name, part in found.items()} == sizes
-    saved = dp.load_summary(tmp_path / "g.summary")
+    saved = dp.engines.load_summary(tmp_path / "g.summary")
     assert dict(saved.summaries) == found
     assert list(plan.release(saved.summaries, ledger)) == list(sizes)
     assert ledger.remaining == 1
-    with pytest.raises(dp.ParameterError, match="groups need labels"):
+    with pytest.raises(dp.errors.ParameterError, match="groups need labels"):
         plan.release(tmp_path / "c.parquet", ledger)
-    with pytest.raises(dp.PlanMismatch, match="one summary per group"):
+    with pytest.raises(dp.errors.PlanMismatch, match="one summary per group"):
         plan.release({"north": found["north"]}, ledger)
     assert ledger.remaining == 1

@@ -16,25 +16,31 @@ import pytest
 from opendp.mod import GLOBAL_FEATURES, OpenDPException
 
 import dpfda as dp
-from dpfda.interop import Records, make_per_record
-from dpfda.plan import Plan
+from dpfda.plans.base import Plan
+from dpfda.plans.opendp import Records, make_per_record
 
 N, WIDTH = 60, 9
 CURVES = {"n": N, "bound": dp.L2Ball(1.0), "grid": WIDTH}
 MODEL = {"n": N, "domain": [(0, 1), (0, 1)]}
 KINDS = {
-    "mean": (dp.MeanPlan, CURVES | {"method": dp.KNorm(3)}),
+    "mean": (dp.MeanPlan, CURVES | {"method": dp.methods.KNorm(3)}),
     "mean-auto": (dp.MeanPlan, CURVES),
-    "mean-staged": (dp.MeanPlan, CURVES | {"method": dp.Staged(dp.KNorm(3), spread=0.5, shares=("1/5", "4/5"))}),
-    "mean-select": (dp.MeanPlan, CURVES | {"method": dp.Select([dp.KNorm(2), dp.KNorm(4)], share="1/10")}),
+    "mean-staged": (
+        dp.MeanPlan,
+        CURVES | {"method": dp.methods.Staged(dp.methods.KNorm(3), spread=0.5, shares=("1/5", "4/5"))},
+    ),
+    "mean-select": (
+        dp.MeanPlan,
+        CURVES | {"method": dp.methods.Select([dp.methods.KNorm(2), dp.methods.KNorm(4)], share="1/10")},
+    ),
     "covariance": (dp.CovariancePlan, CURVES),
     "density": (dp.DensityPlan, {"n": N, "domain": [(0, 1)], "cells": 16}),
     "map": (dp.DensityPlan, {"n": N, "domain": [(0, 1), (0, 1)], "cells": 8}),
-    "radius": (dp.RadiusPlan, {"n": N, "grid": WIDTH}),
-    "regression": (dp.RegressionPlan, CURVES | {"covariates": 2, "covariate_bound": 2.0, "passes": 4}),
-    "smoother": (dp.SmootherPlan, MODEL | {"bound": (0, 1), "passes": 1}),
-    "huber": (dp.KernelPlan, MODEL | {"bound": (0, 1), "criterion": "huber"}),
-    "logistic": (dp.KernelPlan, MODEL | {"classes": ("no", "yes")}),
+    "radius": (dp.plans.RadiusPlan, {"n": N, "grid": WIDTH}),
+    "regression": (dp.plans.RegressionPlan, CURVES | {"covariates": 2, "covariate_bound": 2.0, "passes": 4}),
+    "smoother": (dp.plans.SmootherPlan, MODEL | {"bound": (0, 1), "passes": 1}),
+    "huber": (dp.plans.KernelPlan, MODEL | {"bound": (0, 1), "criterion": "huber"}),
+    "logistic": (dp.plans.KernelPlan, MODEL | {"classes": ("no", "yes")}),
 }
 
 
@@ -47,7 +53,7 @@ def plan_of(kind: str, neighbors: str = "replace", epsilon: object = "0.7", **mo
 
 def records_of(plan: Plan, count: int = N) -> np.ndarray:
     values = np.random.default_rng(0).uniform(0, 1, (count, plan.problem.width))
-    if isinstance(plan, dp.KernelPlan) and plan.classes:
+    if isinstance(plan, dp.plans.KernelPlan) and plan.classes:
         values[:, -1] = values[:, -1] > 0.5
     return values
 
@@ -115,15 +121,17 @@ def test_the_map_is_the_smallest_float_that_is_large_enough(epsilon):
 
 
 def test_only_pure_plans_are_measurements():
-    plan = plan_of("mean", method=dp.GaussianProcess(delta=1e-6))
-    with pytest.raises(dp.ParameterError, match=r"cannot state a delta, got delta 1e-06\. Plan with a pure method"):
+    plan = plan_of("mean", method=dp.methods.GaussianProcess(delta=1e-6))
+    with pytest.raises(
+        dp.errors.ParameterError, match=r"cannot state a delta, got delta 1e-06\. Plan with a pure method"
+    ):
         plan.to_opendp()
 
 
 @pytest.mark.parametrize("make", [lambda: plan_of("radius").to_opendp(), lambda: make_per_record(None, None, max)])
 def test_trust_is_for_the_user_to_give(make):
     odp.disable_features("honest-but-curious")
-    with pytest.raises(dp.ParameterError, match=r'enable_features\("contrib", "honest-but-curious"\)'):
+    with pytest.raises(dp.errors.ParameterError, match=r'enable_features\("contrib", "honest-but-curious"\)'):
         make()
     assert "honest-but-curious" not in GLOBAL_FEATURES
 
@@ -139,7 +147,7 @@ def test_an_error_between_two_stages_tells_nothing_of_the_first(monkeypatch):
     plan = plan_of("mean-staged")
 
     def stopped(drawn: list[np.ndarray]) -> None:
-        raise dp.ParameterError("stages go on", float(drawn[0][0]), "Stop here.")
+        raise dp.errors.ParameterError("stages go on", float(drawn[0][0]), "Stop here.")
 
     monkeypatch.setattr(type(plan), "next", lambda self, drawn: stopped(drawn))
     with pytest.raises(OpenDPException, match="tells the data holder why") as caught:
@@ -189,10 +197,10 @@ def test_errors_hold_no_row_and_no_content():
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_plan_that_a_record_can_stop_is_no_measurement(kind):
     """OpenDP charges nothing for a query that fails, so a failure that depends on a record is a free answer."""
-    with pytest.raises(dp.ParameterError, match="charges nothing for a query that fails"):
+    with pytest.raises(dp.errors.ParameterError, match="charges nothing for a query that fails"):
         plan_of(kind, invalid="raise").to_opendp()
     if KINDS[kind][0] is dp.DensityPlan:
-        with pytest.raises(dp.ParameterError, match="outside='clip'"):
+        with pytest.raises(dp.errors.ParameterError, match="outside='clip'"):
             plan_of(kind, outside="raise").to_opendp()
 
 
@@ -216,7 +224,7 @@ def test_columns_of_a_frame_are_chosen():
 
 def test_a_plan_of_units_takes_one_table_of_curves_for_each():
     plan = dp.MeanPlan(
-        n=3, epsilon=1, bound=dp.L2Ball(1.0), grid=WIDTH, method=dp.KNorm(2), unit="person", invalid="center"
+        n=3, epsilon=1, bound=dp.L2Ball(1.0), grid=WIDTH, method=dp.methods.KNorm(2), unit="person", invalid="center"
     )
     measurement = plan.to_opendp()
     units = [np.ones((2, WIDTH)), np.zeros((5, WIDTH)), np.empty((0, WIDTH))]
@@ -224,7 +232,7 @@ def test_a_plan_of_units_takes_one_table_of_curves_for_each():
     assert measurement.map(2) == 2.0
     with pytest.raises(odp.OpenDPException, match="3"):
         measurement(units[:2])
-    with pytest.raises(dp.ParameterError, match="one table of curves"):
+    with pytest.raises(dp.errors.ParameterError, match="one table of curves"):
         plan.to_opendp(columns="h*")
 
 
@@ -340,11 +348,11 @@ def test_a_plan_of_numbers_joins_a_context_of_vectors():
 
 def test_domains_that_hold_no_records_are_refused():
     plan = plan_of("mean")
-    with pytest.raises(dp.ParameterError, match="of records, got AtomDomain"):
+    with pytest.raises(dp.errors.ParameterError, match="of records, got AtomDomain"):
         plan.to_opendp(odp.atom_domain(T=float))
-    with pytest.raises(dp.ParameterError, match="of records, got DataFrame"):
+    with pytest.raises(dp.errors.ParameterError, match="of records, got DataFrame"):
         plan.to_opendp(pd.DataFrame())
-    with pytest.raises(dp.ParameterError, match="records of one number, got a plan whose records have 9"):
+    with pytest.raises(dp.errors.ParameterError, match="records of one number, got a plan whose records have 9"):
         plan.to_opendp(odp.vector_domain(odp.atom_domain(T=float)))
 
 
@@ -401,5 +409,5 @@ def test_values_per_record_can_be_registered_with_opendp():
 )
 def test_values_per_record_refuse_what_cannot_be_kept(options, match):
     domain, metric = plan_of("mean").to_opendp().input_space
-    with pytest.raises(dp.ParameterError, match=match):
+    with pytest.raises(dp.errors.ParameterError, match=match):
         make_per_record(**({"input_domain": domain, "input_metric": metric, "function": np.max} | options))

@@ -3,20 +3,20 @@ import pytest
 from scipy.optimize import brentq
 
 import dpfda as dp
-from dpfda.kernels import Constant, Product, Sum, as_kernel
+from dpfda.spaces.kernels import Constant, Product, Sum, as_kernel
 
 GRID = dp.Grid.uniform(0, 1, 400)
 KERNELS = {
-    "Matern": dp.Matern(1.5, 0.1),
-    "Matern-general": dp.Matern(1.2, 0.3),
-    "Matern-7/2": dp.Matern(3.5, 0.2),
-    "Exponential": dp.Exponential(0.2),
-    "Gaussian": dp.Gaussian(0.15),
-    "Sum": dp.Matern(0.5, 0.1) + dp.Gaussian(0.3),
-    "Product": dp.Matern(1.5, 0.5) * dp.Exponential(1.0),
-    "Custom": dp.Custom(lambda s, t: np.minimum.outer(s, t)),
-    "Cosine": dp.Cosine(dp.Matern(1.5, 0.1)),
-    "Cosine-Gaussian": dp.Cosine(dp.Gaussian(0.05)),
+    "Matern": dp.kernels.Matern(1.5, 0.1),
+    "Matern-general": dp.kernels.Matern(1.2, 0.3),
+    "Matern-7/2": dp.kernels.Matern(3.5, 0.2),
+    "Exponential": dp.kernels.Exponential(0.2),
+    "Gaussian": dp.kernels.Gaussian(0.15),
+    "Sum": dp.kernels.Matern(0.5, 0.1) + dp.kernels.Gaussian(0.3),
+    "Product": dp.kernels.Matern(1.5, 0.5) * dp.kernels.Exponential(1.0),
+    "Custom": dp.kernels.Custom(lambda s, t: np.minimum.outer(s, t)),
+    "Cosine": dp.kernels.Cosine(dp.kernels.Matern(1.5, 0.1)),
+    "Cosine-Gaussian": dp.kernels.Cosine(dp.kernels.Gaussian(0.05)),
 }
 GRIDS = {
     "uniform": dp.Grid.uniform(0, 1, 40),
@@ -57,36 +57,38 @@ def test_exponential_kernel_solves_its_transcendental_equation():
         frequencies.append(brentq(lambda w: w + c * np.tan(w * a), low, k * np.pi / a))
         frequencies.append(brentq(lambda w: c - w * np.tan(w * a), k * np.pi / a, high))
     exact = np.sort(2 * c / (np.array(frequencies) ** 2 + c * c))[::-1][:6]
-    assert dp.Exponential(1 / c).basis(GRID, 6).eigenvalues == pytest.approx(exact, rel=2e-3)
+    assert dp.kernels.Exponential(1 / c).basis(GRID, 6).eigenvalues == pytest.approx(exact, rel=2e-3)
 
 
 def test_half_integer_forms_agree_with_bessel_functions():
     s, t = np.linspace(0, 1, 7), np.linspace(0, 1, 9)
     for nu in (0.5, 1.5, 2.5, 3.5):
-        assert dp.Matern(nu, 0.3)(s, t) == pytest.approx(dp.Matern(nu + 1e-9, 0.3)(s, t), abs=1e-7)
-    assert dp.Matern(0.5, 0.3)(s, t) == pytest.approx(dp.Exponential(0.3)(s, t))
-    assert dp.Matern(50, 0.3)(s, t) == pytest.approx(dp.Gaussian(0.3)(s, t), abs=0.02)
+        assert dp.kernels.Matern(nu, 0.3)(s, t) == pytest.approx(dp.kernels.Matern(nu + 1e-9, 0.3)(s, t), abs=1e-7)
+    assert dp.kernels.Matern(0.5, 0.3)(s, t) == pytest.approx(dp.kernels.Exponential(0.3)(s, t))
+    assert dp.kernels.Matern(50, 0.3)(s, t) == pytest.approx(dp.kernels.Gaussian(0.3)(s, t), abs=0.02)
 
 
 def test_unit_trace():
-    basis = dp.Matern(1.5, 2.0).basis(dp.Grid.uniform(0, 24, 48), normalize=True)
+    basis = dp.kernels.Matern(1.5, 2.0).basis(dp.Grid.uniform(0, 24, 48), normalize=True)
     assert basis.eigenvalues.sum() == pytest.approx(1.0)
     assert basis.evaluate(basis.grid.points) == pytest.approx(basis.functions, abs=1e-8)
 
 
 def test_tiny_and_negative_eigenvalues_are_dropped():
-    basis = dp.Gaussian(0.3).basis(GRIDS["uniform"])
+    basis = dp.kernels.Gaussian(0.3).basis(GRIDS["uniform"])
     assert basis.size < 40
     assert basis.eigenvalues.min() > 1e-10 * basis.eigenvalues.max()
-    with pytest.raises(dp.ParameterError, match="between 1 and"):
-        dp.Gaussian(0.3).basis(GRIDS["uniform"], 40)
-    indefinite = dp.Custom(lambda s, t: np.cos(40 * np.abs(np.subtract.outer(s, t))) - 0.5)
+    with pytest.raises(dp.errors.ParameterError, match="between 1 and"):
+        dp.kernels.Gaussian(0.3).basis(GRIDS["uniform"], 40)
+    indefinite = dp.kernels.Custom(lambda s, t: np.cos(40 * np.abs(np.subtract.outer(s, t))) - 0.5)
     assert (indefinite.basis(GRIDS["uniform"]).eigenvalues > 0).all()
 
 
 def test_decompositions_are_computed_once_per_content():
-    assert dp.Matern(1.5, 0.1).basis(dp.Grid.uniform(0, 1, 30)) is dp.Matern(1.5, 0.1).basis(dp.Grid.uniform(0, 1, 30))
-    assert dp.Matern(1.5, 0.1).basis(dp.Grid.uniform(0, 1, 30)) is not dp.Matern(1.5, 0.2).basis(
+    assert dp.kernels.Matern(1.5, 0.1).basis(dp.Grid.uniform(0, 1, 30)) is dp.kernels.Matern(1.5, 0.1).basis(
+        dp.Grid.uniform(0, 1, 30)
+    )
+    assert dp.kernels.Matern(1.5, 0.1).basis(dp.Grid.uniform(0, 1, 30)) is not dp.kernels.Matern(1.5, 0.2).basis(
         dp.Grid.uniform(0, 1, 30)
     )
 
@@ -97,85 +99,90 @@ def test_derivatives_match_differences(kernel):
     t, h = np.array([0.21, 0.5, 0.83]), 1e-4
     slope = (basis.evaluate(t + h) - basis.evaluate(t - h)) / (2 * h)
     assert basis.evaluate(t, derivative=1) == pytest.approx(slope, rel=1e-3, abs=1e-3)
-    with pytest.raises(dp.ParameterError, match="first derivative"):
+    with pytest.raises(dp.errors.ParameterError, match="first derivative"):
         basis.evaluate(t, derivative=2)
-    with pytest.raises(dp.ParameterError, match="domain"):
+    with pytest.raises(dp.errors.ParameterError, match="domain"):
         basis.evaluate([1.5])
 
 
 def test_cosine_transforms_are_the_matrix_products(rng):
-    basis = dp.Cosine(dp.Exponential(0.1)).basis(dp.Grid.midpoints(2, 5, 33), 20)
+    basis = dp.kernels.Cosine(dp.kernels.Exponential(0.1)).basis(dp.Grid.midpoints(2, 5, 33), 20)
     f = rng.normal(size=(4, 33))
     assert basis.coefficients(f) == pytest.approx(f @ (basis.grid.weights[:, None] * basis.functions))
     assert basis.eigenvalues == pytest.approx(1 / (1 + (0.1 * np.pi * np.arange(20) / 3) ** 2))
 
 
 def test_arithmetic_and_numbers():
-    assert isinstance(dp.Matern() + 1.0, Sum)
-    assert isinstance(2.0 * dp.Matern(), Product)
+    assert isinstance(dp.kernels.Matern() + 1.0, Sum)
+    assert isinstance(2.0 * dp.kernels.Matern(), Product)
     assert as_kernel(3.0) == Constant(3.0)
-    assert (2.0 * dp.Matern()).basis(GRID, 3).eigenvalues == pytest.approx(2 * dp.Matern().basis(GRID, 3).eigenvalues)
-    assert (dp.Matern(1.5) + dp.Exponential()).decay == 2.0
+    assert (2.0 * dp.kernels.Matern()).basis(GRID, 3).eigenvalues == pytest.approx(
+        2 * dp.kernels.Matern().basis(GRID, 3).eigenvalues
+    )
+    assert (dp.kernels.Matern(1.5) + dp.kernels.Exponential()).decay == 2.0
 
 
 @pytest.mark.parametrize(
     ("make", "rule"),
     [
-        (lambda: dp.Matern(nu=0), "nu must be positive"),
-        (lambda: dp.Matern(nu=80), "at most 50"),
-        (lambda: dp.Gaussian(-1), "length_scale must be positive"),
+        (lambda: dp.kernels.Matern(nu=0), "nu must be positive"),
+        (lambda: dp.kernels.Matern(nu=80), "at most 50"),
+        (lambda: dp.kernels.Gaussian(-1), "length_scale must be positive"),
         (lambda: as_kernel("matern"), "kernel must be"),
-        (lambda: dp.Cosine(dp.Matern() + dp.Gaussian()), "plain stationary"),
-        (lambda: dp.Cosine(3), "wraps one plain stationary"),
-        (lambda: dp.Custom(lambda s, t: np.subtract.outer(s, t)).basis(GRID), "symmetric"),
-        (lambda: dp.Custom(lambda s, t: np.full((s.size, t.size), np.nan)).basis(GRID), "finite"),
-        (lambda: dp.Custom(lambda s, t: -np.minimum.outer(s, t)).basis(GRID), "positive somewhere"),
-        (lambda: dp.Cosine(dp.Matern())(GRID.points, GRID.points), "basis only"),
+        (lambda: dp.kernels.Cosine(dp.kernels.Matern() + dp.kernels.Gaussian()), "plain stationary"),
+        (lambda: dp.kernels.Cosine(3), "wraps one plain stationary"),
+        (lambda: dp.kernels.Custom(lambda s, t: np.subtract.outer(s, t)).basis(GRID), "symmetric"),
+        (lambda: dp.kernels.Custom(lambda s, t: np.full((s.size, t.size), np.nan)).basis(GRID), "finite"),
+        (lambda: dp.kernels.Custom(lambda s, t: -np.minimum.outer(s, t)).basis(GRID), "positive somewhere"),
+        (lambda: dp.kernels.Cosine(dp.kernels.Matern())(GRID.points, GRID.points), "basis only"),
     ],
 )
 def test_bad_kernels_are_refused(make, rule):
-    with pytest.raises(dp.ParameterError, match=rule):
+    with pytest.raises(dp.errors.ParameterError, match=rule):
         make()
 
 
 def test_an_open_length_scale_is_a_tenth_of_the_domain():
     day = dp.Grid.uniform(0, 24, 48)
     for kernel, settled in (
-        (dp.Matern(), dp.Matern(1.5, 2.4)),
-        (dp.Cosine(dp.Gaussian()), dp.Cosine(dp.Gaussian(2.4))),
-        (dp.Matern() + 2 * dp.Exponential(), dp.Matern(1.5, 2.4) + 2 * dp.Exponential(2.4)),
+        (dp.kernels.Matern(), dp.kernels.Matern(1.5, 2.4)),
+        (dp.kernels.Cosine(dp.kernels.Gaussian()), dp.kernels.Cosine(dp.kernels.Gaussian(2.4))),
+        (
+            dp.kernels.Matern() + 2 * dp.kernels.Exponential(),
+            dp.kernels.Matern(1.5, 2.4) + 2 * dp.kernels.Exponential(2.4),
+        ),
     ):
         assert kernel.on(day) == settled
         assert kernel.basis(day) is settled.basis(day)
-    with pytest.raises(dp.ParameterError, match="length scale"):
-        dp.Matern()(np.zeros(1), np.zeros(1))
+    with pytest.raises(dp.errors.ParameterError, match="length scale"):
+        dp.kernels.Matern()(np.zeros(1), np.zeros(1))
 
 
 def test_surfaces_can_be_evaluated_off_their_grid():
     grid = dp.Grid.product(dp.Grid.uniform(0, 1, 6), dp.Grid.uniform(0, 1, 5))
-    basis = dp.Matern(1.5, 0.5).basis(grid, 4)
+    basis = dp.kernels.Matern(1.5, 0.5).basis(grid, 4)
     assert basis.evaluate(grid.points) == pytest.approx(basis.functions, abs=1e-8)
 
 
 def test_first_functions_need_no_new_decomposition():
-    whole = dp.Matern(1.5, 0.2).basis(GRIDS["uniform"])
+    whole = dp.kernels.Matern(1.5, 0.2).basis(GRIDS["uniform"])
     assert np.shares_memory(whole.first(5).functions, whole.functions)
     assert np.array_equal(whole.first(5).eigenvalues, whole.eigenvalues[:5])
-    mixed = dp.Cosine(dp.Matern(1.5, 0.2)).basis(GRIDS["irregular"])
+    mixed = dp.kernels.Cosine(dp.kernels.Matern(1.5, 0.2)).basis(GRIDS["irregular"])
     assert mixed.first(5).evaluate([0.3]) == pytest.approx(mixed.evaluate([0.3])[:, :5])
     with pytest.raises(ValueError, match="read-only"):
         whole.functions[0, 0] = 1.0
 
 
 def test_many_kernels_add_up_quickly():
-    kernel = dp.Matern()
+    kernel = dp.kernels.Matern()
     for _ in range(60):
-        kernel = kernel + dp.Exponential()
+        kernel = kernel + dp.kernels.Exponential()
     assert kernel.decay == 2.0
 
 
 def test_grids_that_would_not_fit_are_refused():
-    with pytest.raises(dp.ParameterError, match="decomposed on at most"):
-        dp.Matern().basis(dp.Grid.uniform(0, 1, 100_000))
+    with pytest.raises(dp.errors.ParameterError, match="decomposed on at most"):
+        dp.kernels.Matern().basis(dp.Grid.uniform(0, 1, 100_000))
     irregular = dp.Grid(np.linspace(0, 1, 200) ** 2)
-    assert 5 < dp.Cosine(dp.Matern()).basis(irregular).size < 200
+    assert 5 < dp.kernels.Cosine(dp.kernels.Matern()).basis(irregular).size < 200

@@ -10,8 +10,8 @@ import pyarrow as pa
 import pytest
 
 import dpfda as dp
-from dpfda.labels import Coder
-from dpfda.summaries import summarize_groups
+from dpfda.core.labels import Coder
+from dpfda.engines.task import summarize_groups
 
 #: Tests of what is read from data are elsewhere (test_labels_read).
 pytestmark = pytest.mark.filterwarnings("ignore:Which (groups|classes) there are:dpfda.errors.NotPrivateWarning")
@@ -84,11 +84,11 @@ def test_a_decimal_comma_does_not_change_a_published_group_size(tmp_path):
         (tmp_path / "p.csv").write_text(cells[0] + cells[1] * 9 + row + "\n")
         options = {"by": "g", "epsilon": 1, "domain": [(0, 10)], "header": True}
         assert dp.density(tmp_path / "p.csv", invalid="center", **options)["north"].plan.n == 10
-        with pytest.raises(dp.RecordError, match="row 9"):
+        with pytest.raises(dp.errors.RecordError, match="row 9"):
             dp.density(tmp_path / "p.csv", **options)
     (tmp_path / "q.csv").write_text("note,g,x\n" + "1,north,5\n" * 9 + "1,north,6,5\n")
     options = {"by": "g", "columns": ["x"], "epsilon": 1, "domain": [(0, 10)], "header": True}
-    with pytest.raises(dp.RecordError, match="row 9"):
+    with pytest.raises(dp.errors.RecordError, match="row 9"):
         dp.density(tmp_path / "q.csv", **options)
     assert dp.density(tmp_path / "q.csv", invalid="center", **options)["north"].plan.n == 9
 
@@ -99,18 +99,18 @@ def test_an_empty_line_of_one_column_is_a_record(tmp_path):
         (tmp_path / "x.csv").write_text(text)
         assert plan.summarize(tmp_path / "x.csv", header=True).count == count
     (tmp_path / "x.csv").write_text("x\n1\n\n3\n")
-    with pytest.raises(dp.RecordError, match="row 1"):
+    with pytest.raises(dp.errors.RecordError, match="row 1"):
         dp.density(tmp_path / "x.csv", epsilon=1, domain=[(0, 10)])
 
 
 def test_groups_of_counts_are_given_under_add_remove():
     counts = {"north": [1, 2], "rare": [0, 1]}
     options = {"epsilon": 1, "domain": [(0, 10)], "edges": [0, 5, 10], "neighbors": "add-remove", "n": 5}
-    with pytest.raises(dp.ParameterError, match="which groups exist"):
+    with pytest.raises(dp.errors.ParameterError, match="which groups exist"):
         dp.density(counts=counts, **options)
     both = dp.density(counts=counts, groups=["north", "rare", "empty"], **options)
     assert list(both) == ["north", "rare", "empty"]
-    with pytest.raises(dp.ParameterError, match="spelt alike"):
+    with pytest.raises(dp.errors.ParameterError, match="spelt alike"):
         dp.density(counts={1: [1, 2], "1": [3, 4]}, epsilon=1, domain=[(0, 10)], edges=[0, 5, 10])
 
 
@@ -153,5 +153,5 @@ def test_group_lookup():
     assert gap.to_dataframe()["value"].to_numpy() == pytest.approx(gap.values)
     assert gap.to_csv().splitlines()[0] == "x,value,lower,upper"
     assert list(both.to_dataframe().columns) == ["group", "x", "value", "lower", "upper"]
-    with pytest.raises(dp.ParameterError, match="one of 1, 2"):
+    with pytest.raises(dp.errors.ParameterError, match="one of 1, 2"):
         both.plan["nope"]

@@ -19,7 +19,7 @@ def test_ten_tenths_exhaust_one_exactly(ledger):
     for _ in range(10):
         ledger.charge(0.1, plan="p", query="mean")
     assert ledger.remaining == 0
-    with pytest.raises(dp.BudgetExceeded):
+    with pytest.raises(dp.errors.BudgetExceeded):
         ledger.charge("1/1000000", plan="p", query="mean")
 
 
@@ -30,7 +30,7 @@ def test_charges_add_exactly_and_never_exceed_the_budget(charges, tmp_path_facto
     taken = Fraction(0)
     for charge in charges:
         if taken + charge > 3:
-            with pytest.raises(dp.BudgetExceeded):
+            with pytest.raises(dp.errors.BudgetExceeded):
                 ledger.charge(charge, plan="p", query="q")
         else:
             ledger.charge(charge, plan="p", query="q")
@@ -59,22 +59,22 @@ def test_entries_cannot_be_changed_and_edits_are_noticed(ledger):
         (guard,) = db.execute("SELECT sql FROM sqlite_master WHERE name = 'entry_fixed'").fetchone()
         db.execute("DROP TRIGGER entry_fixed")
         db.execute("UPDATE entry SET epsilon = '1/1000'")
-    with pytest.raises(dp.LedgerError, match="not an intact"):
+    with pytest.raises(dp.errors.LedgerError, match="not an intact"):
         _ = ledger.remaining
     with sqlite3.connect(ledger.path) as db:
         db.execute(guard)
-    with pytest.raises(dp.LedgerError, match=r"Entry 1 .* was altered"):
+    with pytest.raises(dp.errors.LedgerError, match=r"Entry 1 .* was altered"):
         _ = ledger.remaining
 
 
 def test_a_ledger_is_never_overwritten_and_needs_a_name(ledger, tmp_path):
-    with pytest.raises(dp.LedgerError, match="never overwritten"):
+    with pytest.raises(dp.errors.LedgerError, match="never overwritten"):
         dp.Ledger.create(ledger.path, epsilon=5, study="again")
-    with pytest.raises(dp.ParameterError, match="printable name"):
+    with pytest.raises(dp.errors.ParameterError, match="printable name"):
         dp.Ledger.create(tmp_path / "y", epsilon=5, study=" ")
-    with pytest.raises(dp.ParameterError, match="delta must be"):
+    with pytest.raises(dp.errors.ParameterError, match="delta must be"):
         dp.Ledger.create(tmp_path / "y", epsilon=5, study="s", delta=1)
-    with pytest.raises(dp.LedgerError, match="cannot be created"):
+    with pytest.raises(dp.errors.LedgerError, match="cannot be created"):
         dp.Ledger.create(tmp_path / "no" / "y", epsilon=5, study="s")
     assert not (tmp_path / "y").exists()
 
@@ -88,7 +88,7 @@ def test_the_charge_is_on_disk_before_noise_is_drawn(ledger, monkeypatch):
         raise RuntimeError("power cut")
 
     monkeypatch.setattr(dp.noise.Laplace, "draw", crash)
-    plan = dp.MeanPlan(n=30, epsilon="1/4", bound=dp.L2Ball(1.0), grid=8, method=dp.QR())
+    plan = dp.MeanPlan(n=30, epsilon="1/4", bound=dp.L2Ball(1.0), grid=8, method=dp.methods.QR())
     with pytest.raises(RuntimeError, match="power cut"):
         plan.release(np.zeros((30, 8)), ledger)
     assert seen == [Fraction(1, 4)]

@@ -37,7 +37,7 @@ def charge(book):
 
 def refused(book, match="is a copy"):
     for act in (lambda: book.check("1/4"), lambda: charge(book)):
-        with pytest.raises(dp.LedgerError, match=match):
+        with pytest.raises(dp.errors.LedgerError, match=match):
             act()
     return True
 

@@ -15,7 +15,7 @@ import dpfda as dp
 from dpfda.cli import app
 from dpfda.ledger import home
 
-PLAN = dp.MeanPlan(n=20, epsilon="1/4", bound=dp.L2Ball(1.0), grid=6, method=dp.QR(eta=2.0, psi=1e-3))
+PLAN = dp.MeanPlan(n=20, epsilon="1/4", bound=dp.L2Ball(1.0), grid=6, method=dp.methods.QR(eta=2.0, psi=1e-3))
 
 
 @pytest.fixture
@@ -35,9 +35,9 @@ def release(book, query="mean"):
 
 
 def refused(book, match="is a copy"):
-    with pytest.raises(dp.LedgerError, match=match):
+    with pytest.raises(dp.errors.LedgerError, match=match):
         book.check("1/8")
-    with pytest.raises(dp.LedgerError, match=match):
+    with pytest.raises(dp.errors.LedgerError, match=match):
         book.charge("1/8", plan="p", query="q")
     return True
 
@@ -131,7 +131,7 @@ def test_a_backup_is_refused_wherever_it_is_put_until_it_is_adopted(book, tmp_pa
     release(book)
     copy = book.backup(tmp_path / "study.backup")
     assert stat.S_IMODE(copy.stat().st_mode) == 0o600
-    with pytest.raises(dp.LedgerError, match="never overwritten"):
+    with pytest.raises(dp.errors.LedgerError, match="never overwritten"):
         book.backup(copy)
     later = release(book, "later")
     assert refused(dp.Ledger(copy))
@@ -161,17 +161,17 @@ def test_a_backup_is_consistent_while_others_charge(book, tmp_path):
 
 def test_adoption_says_what_was_spent_and_stays_within_the_budget(book, tmp_path):
     copy = dp.Ledger(book.backup(tmp_path / "copy"))
-    with pytest.raises(dp.ParameterError, match="must be said"):
+    with pytest.raises(dp.errors.ParameterError, match="must be said"):
         copy.adopt()
-    with pytest.raises(dp.ParameterError, match="epsilon must be"):
+    with pytest.raises(dp.errors.ParameterError, match="epsilon must be"):
         copy.adopt(spent=-1)
-    with pytest.raises(dp.BudgetExceeded):
+    with pytest.raises(dp.errors.BudgetExceeded):
         copy.adopt(spent=3)
     assert refused(copy)
     foreign = release(dp.Ledger.create(tmp_path / "other", epsilon=1, study="other"))
-    with pytest.raises(dp.LedgerError, match="study 'other'"):
+    with pytest.raises(dp.errors.LedgerError, match="study 'other'"):
         copy.adopt(releases=[foreign])
-    with pytest.raises(dp.LedgerError, match="no ledger"):
+    with pytest.raises(dp.errors.LedgerError, match="no ledger"):
         copy.adopt(releases=[release(None)])
     (written,) = copy.adopt(spent="3/2")
     assert (written.number, copy.remaining) == (1, Fraction(1, 2))
@@ -183,14 +183,14 @@ def test_verify_notices_a_ledger_that_was_rolled_back_or_forked(book, tmp_path):
     assert [e.number for e in book.verify([first])] == [1]
     copy = dp.Ledger(book.backup(tmp_path / "copy"))
     second = release(book)
-    with pytest.raises(dp.LedgerError, match="is a copy"):
+    with pytest.raises(dp.errors.LedgerError, match="is a copy"):
         copy.verify()
     copy.adopt(spent=0)
-    with pytest.raises(dp.LedgerError, match=r"does not hold the charge of a mean .*entry 2"):
+    with pytest.raises(dp.errors.LedgerError, match=r"does not hold the charge of a mean .*entry 2"):
         copy.verify([first, second])
     other = release(copy)  # the fork has an entry 2 of its own
     assert (other.entry, other.seal == second.seal) == (2, False)
-    with pytest.raises(dp.LedgerError, match="does not hold"):
+    with pytest.raises(dp.errors.LedgerError, match="does not hold"):
         book.verify([other])
 
 
@@ -210,7 +210,7 @@ def test_a_ledger_is_private_and_one_that_everybody_may_write_is_refused(book):
     book.path.chmod(0o660)
     book.charge("1/4", plan="p", query="q")  # a group may share one
     book.path.chmod(0o602)
-    with pytest.raises(dp.LedgerError, match=r"chmod o-w study.ledger"):
+    with pytest.raises(dp.errors.LedgerError, match=r"chmod o-w study.ledger"):
         book.history()
 
 
@@ -221,10 +221,10 @@ def test_one_file_has_one_name_and_links_lead_to_it(book, tmp_path):
     dp.Ledger(link).charge("1/4", plan="p", query="q")
     assert book.spent == Fraction(1, 4)
     os.link(book.path, tmp_path / "second")
-    with pytest.raises(dp.LedgerError, match="several names"):
+    with pytest.raises(dp.errors.LedgerError, match="several names"):
         book.charge("1/4", plan="p", query="q")
     (tmp_path / "dangling").symlink_to(tmp_path / "nothing")
-    with pytest.raises(dp.LedgerError, match="never overwritten"):
+    with pytest.raises(dp.errors.LedgerError, match="never overwritten"):
         dp.Ledger.create(tmp_path / "dangling", epsilon=1, study="s")
 
 
@@ -235,7 +235,7 @@ def test_the_file_of_another_study_in_its_place_is_refused(book, tmp_path):
         os.replace(tmp_path / "other", book.path)
         yield np.zeros((20, 6))
 
-    with pytest.raises(dp.LedgerError, match=r"study 'other', not of 'sleep'"):
+    with pytest.raises(dp.errors.LedgerError, match=r"study 'other', not of 'sleep'"):
         PLAN.release(rows(), str(book.path))
     assert dp.Ledger(book.path).history() == ()
 
@@ -245,7 +245,7 @@ def test_a_ledger_that_vanishes_before_the_charge_is_not_begun_anew(book):
         book.path.unlink()
         yield np.zeros((20, 6))
 
-    with pytest.raises(dp.LedgerError, match="There is no ledger"):
+    with pytest.raises(dp.errors.LedgerError, match="There is no ledger"):
         PLAN.release(rows(), book)
     assert not book.path.exists()
 
@@ -261,7 +261,7 @@ def test_a_charge_written_into_a_removed_file_is_no_charge(book, tmp_path, monke
         return real(self, *args)
 
     monkeypatch.setattr(owner, act, swapped)
-    with pytest.raises(dp.LedgerError, match=r"replaced while it was"):
+    with pytest.raises(dp.errors.LedgerError, match=r"replaced while it was"):
         release(book)
 
 
@@ -300,13 +300,13 @@ def test_there_is_no_way_to_take_a_charge_back(book):
     facts = {"name", "study", "path", "budget", "spent", "remaining", "delta_budget", "delta_spent"}
     assert {name for name in dir(book) if not name.startswith("_")} == acts | facts
     for wrong in (-1, "-1/4", 0):
-        with pytest.raises(dp.ParameterError):
+        with pytest.raises(dp.errors.ParameterError):
             book.charge(wrong, plan="p", query="q")
 
 
 @pytest.mark.parametrize("text", [None, 3, "a\nb", "\x1b[2J", "q" * 2001])
 def test_charges_are_for_printable_texts(book, text):
-    with pytest.raises(dp.ParameterError, match="printable texts"):
+    with pytest.raises(dp.errors.ParameterError, match="printable texts"):
         book.charge("1/4", plan="p", query=text)
     assert book.history() == ()
 

@@ -19,7 +19,7 @@ import dpfda as dp
 from dpfda.cli import app
 from dpfda.ledger import home, store
 
-PLAN = dp.MeanPlan(n=20, epsilon="1/4", bound=dp.L2Ball(1.0), grid=6, method=dp.QR(eta=2.0, psi=1e-3))
+PLAN = dp.MeanPlan(n=20, epsilon="1/4", bound=dp.L2Ball(1.0), grid=6, method=dp.methods.QR(eta=2.0, psi=1e-3))
 #: To the letter what earlier versions wrote; never to be changed.
 TABLES = """
 CREATE TABLE study (format TEXT NOT NULL, name TEXT NOT NULL, epsilon TEXT NOT NULL, delta TEXT NOT NULL,
@@ -107,7 +107,7 @@ def test_the_first_charge_converts_it_once(book):
     assert dp.Ledger(book.path).history() == (*old, entry, later)  # with the seals that releases name
     assert [e.number for e in (entry, later)] == [4, 5]
     assert (book.spent, book.delta_spent) == (Fraction(3, 2), Fraction(7, 1000))
-    with pytest.raises(dp.BudgetExceeded):
+    with pytest.raises(dp.errors.BudgetExceeded):
         charge(book, "501/1000")
     assert book.verify() == ()
 
@@ -134,7 +134,7 @@ def test_an_empty_old_ledger_is_converted_too(tmp_path):
 
 def test_a_refused_charge_converts_nothing(book):
     before = book.path.read_bytes()
-    with pytest.raises(dp.BudgetExceeded):
+    with pytest.raises(dp.errors.BudgetExceeded):
         charge(book, 2)
     assert book.path.read_bytes() == before
 
@@ -146,7 +146,7 @@ def test_old_seals_are_what_old_releases_name(book, tmp_path):
     assert book.verify([released]) == (first,)
     charge(book)
     assert book.verify([released]) == (first,)
-    with pytest.raises(dp.LedgerError, match="does not hold the charge"):
+    with pytest.raises(dp.errors.LedgerError, match="does not hold the charge"):
         book.verify([replace(released, entry=2)])
 
 
@@ -156,7 +156,7 @@ def test_backups_of_either_form_are_adopted_and_go_on(book, tmp_path, converted)
         charge(book)
     copy = dp.Ledger(book.backup(tmp_path / "copy"))
     assert copy.history() == book.history()
-    with pytest.raises(dp.LedgerError, match="is a copy"):
+    with pytest.raises(dp.errors.LedgerError, match="is a copy"):
         charge(copy)
     (written,) = copy.adopt(spent="1/8")
     assert (written.number, copy.spent) == (len(book.history()) + 1, book.spent + Fraction(1, 8))
@@ -170,20 +170,20 @@ def test_backups_of_either_form_are_adopted_and_go_on(book, tmp_path, converted)
 def test_a_ledger_from_before_homes_gets_one_with_its_next_charge(tmp_path):
     book = old_ledger(tmp_path / "study.ledger", homes=False)
     charge(book)
-    with pytest.raises(dp.LedgerError, match="is a copy"):
+    with pytest.raises(dp.errors.LedgerError, match="is a copy"):
         charge(dp.Ledger(shutil.copy(book.path, tmp_path / "copy")))
 
 
 def test_copies_and_older_contents_of_old_ledgers_are_refused(tmp_path):
     book = old_ledger(tmp_path / "study.ledger")
     copy = shutil.copyfile(book.path, tmp_path / "copy")
-    with pytest.raises(dp.LedgerError, match="is a copy"):
+    with pytest.raises(dp.errors.LedgerError, match="is a copy"):
         charge(dp.Ledger(copy))
     charge(book)
     shutil.copyfile(copy, book.path)  # as it was before it was converted
     if home.testimony(book.path) is None:
         pytest.skip("this file system keeps no extended attributes")
-    with pytest.raises(dp.LedgerError, match="lacks charges"):
+    with pytest.raises(dp.errors.LedgerError, match="lacks charges"):
         charge(book)
 
 
@@ -212,11 +212,11 @@ def test_changed_entries_are_refused_before_the_conversion_and_found_after_it(tm
             assert book.remaining == Fraction(7, 8)
             charge(book, "1/8")
         else:
-            with pytest.raises(dp.LedgerError, match="was altered"):
+            with pytest.raises(dp.errors.LedgerError, match="was altered"):
                 charge(book)
             assert "spent" not in columns(book)
         for whole in (book.verify, book.history):
-            with pytest.raises(dp.LedgerError, match="was altered"):
+            with pytest.raises(dp.errors.LedgerError, match="was altered"):
                 whole()
 
 
@@ -236,9 +236,9 @@ def test_a_first_total_of_nonsense_is_refused_though_its_seal_is_right(book, tot
     if total == "1/2":  # no less than the charge: only the whole chain can tell
         assert book.spent == Fraction(1, 2)
     else:
-        with pytest.raises(dp.LedgerError, match=r"not the sum|not an intact|was altered"):
+        with pytest.raises(dp.errors.LedgerError, match=r"not the sum|not an intact|was altered"):
             charge(book)
-    with pytest.raises(dp.LedgerError, match=r"not the sum|not an intact|was altered"):
+    with pytest.raises(dp.errors.LedgerError, match=r"not the sum|not an intact|was altered"):
         book.verify()
 
 
@@ -246,7 +246,7 @@ def test_a_modern_ledger_without_its_homes_is_no_old_one(tmp_path):
     book = dp.Ledger.create(tmp_path / "study.ledger", epsilon=1, study="s")
     with closing(sqlite3.connect(book.path)) as db:
         db.execute("DROP TABLE home")
-    with pytest.raises(dp.LedgerError, match="not an intact"):
+    with pytest.raises(dp.errors.LedgerError, match="not an intact"):
         dp.Ledger(book.path)
 
 

@@ -7,7 +7,7 @@ import pytest
 
 import dpfda as dp
 
-FACTS = {"epsilon": 1e4, "bound": dp.L2Ball(10.0), "method": dp.FRL(components=12)}
+FACTS = {"epsilon": 1e4, "bound": dp.L2Ball(10.0), "method": dp.methods.FRL(components=12)}
 
 
 @pytest.fixture
@@ -30,14 +30,14 @@ def test_an_array_with_a_time_coordinate(curves):
     assert dated.grid.points == pytest.approx(0.5 + 2 * np.arange(12))
     spans = dp.mean(xr.DataArray(curves, {"t": np.arange(12) * np.timedelta64(30, "m")}, ("house", "t")), **FACTS)
     assert spans.grid.points == pytest.approx(np.arange(12) / 2)
-    with pytest.raises(dp.RecordError, match="two dimensions"):
+    with pytest.raises(dp.errors.RecordError, match="two dimensions"):
         dp.mean(xr.DataArray(np.zeros((2, 2, 2))), **FACTS)
 
 
 def test_an_array_on_another_grid_is_aligned_or_refused(curves):
     xr = pytest.importorskip("xarray", reason="xarray is not installed")
     data = xr.DataArray(curves, {"time": np.linspace(0, 1, 12)}, ("house", "time"))
-    with pytest.raises(dp.ParameterError, match="brings them to the grid"):
+    with pytest.raises(dp.errors.ParameterError, match="brings them to the grid"):
         dp.mean(data, grid=24, **FACTS)
     assert dp.mean(data, grid=24, align="linear", **FACTS).grid.size == 24
 
@@ -61,7 +61,7 @@ def test_functions_in_a_basis_are_evaluated_on_the_grid():
     data = skfda.FDataBasis(basis, np.tile([1.0, 0.0, 2.0], (30, 1)))
     release = dp.mean(data, grid=12, **FACTS)
     assert release.values == pytest.approx(1 + 2 * np.linspace(0, 1, 12) ** 2, abs=1e-2)
-    with pytest.raises(dp.ParameterError, match="need a grid"):
+    with pytest.raises(dp.errors.ParameterError, match="need a grid"):
         dp.mean(data, **FACTS)
 
 

@@ -41,7 +41,7 @@ def test_round_trip_property(n, epsilon, radius, size, neighbors, standardize, f
         neighbors=neighbors,
         standardize=standardize,
         fill=fill,
-        method=dp.Minimax(),
+        method=dp.methods.Minimax(),
     )
     assert dp.MeanPlan.from_json(plan.to_json()) == plan
     assert plan.stage.epsilon == epsilon
@@ -61,18 +61,18 @@ def test_custom_kernels_travel_as_tables():
         epsilon=1,
         bound=dp.L2Ball(1.0),
         grid=GRID,
-        kernel=dp.Custom(lambda s, t: np.minimum.outer(s, t)) + dp.Matern(),
+        kernel=dp.kernels.Custom(lambda s, t: np.minimum.outer(s, t)) + dp.kernels.Matern(),
     )
     assert dp.MeanPlan.from_json(mixed.to_json()) == mixed
 
 
 def test_edited_plans_are_refused():
     text = plan_of().to_json()
-    with pytest.raises(dp.FileError, match="checksum"):
+    with pytest.raises(dp.errors.FileError, match="checksum"):
         dp.MeanPlan.from_json(text.replace('"n": 40', '"n": 41'))
-    with pytest.raises(dp.FileError, match="not JSON"):
+    with pytest.raises(dp.errors.FileError, match="not JSON"):
         dp.MeanPlan.from_json(text[:-5])
-    with pytest.raises(dp.FileError, match="format version"):
+    with pytest.raises(dp.errors.FileError, match="format version"):
         dp.MeanPlan.from_json(json.dumps({"dpfda": "plan", "version": 99}))
 
 
@@ -81,21 +81,21 @@ def test_expected_errors_are_the_closed_forms():
     n, tau, epsilon = 200, 2.0, 0.5
     unit = (2 * tau / (n * epsilon)) ** 2
     plan = lambda method: dp.MeanPlan(n=n, epsilon=epsilon, bound=dp.L2Ball(tau), grid=40, method=method)  # noqa: E731
-    assert plan(dp.FRL(components=7)).expected_error == pytest.approx(2 * unit * 49, rel=1e-5)
-    assert plan(dp.KNorm(components=7)).expected_error == pytest.approx(unit * 56, rel=1e-5)
-    qr = plan(dp.QR(eta=1.5, psi=0.01))
+    assert plan(dp.methods.FRL(components=7)).expected_error == pytest.approx(2 * unit * 49, rel=1e-5)
+    assert plan(dp.methods.KNorm(components=7)).expected_error == pytest.approx(unit * 56, rel=1e-5)
+    qr = plan(dp.methods.QR(eta=1.5, psi=0.01))
     assert qr.expected_error == pytest.approx(2 * unit * qr.filter.sum() ** 2, rel=1e-5)
     root = np.sqrt(qr.basis.eigenvalues)
-    kernel = plan(dp.QR(eta=1.5, psi=0.01, noise="kernel"))
+    kernel = plan(dp.methods.QR(eta=1.5, psi=0.01, noise="kernel"))
     delta = 2 * tau / n * np.sqrt(((qr.filter / root) ** 2).sum())
     assert kernel.expected_error == pytest.approx(2 * (root**2).sum() * (delta / epsilon) ** 2, rel=1e-5)
-    paper = plan(dp.QR(eta=1.5, psi=0.01, noise="kernel", sensitivity="paper"))
+    paper = plan(dp.methods.QR(eta=1.5, psi=0.01, noise="kernel", sensitivity="paper"))
     delta = 2 * tau / n * (qr.filter / root).sum()
     assert paper.expected_error == pytest.approx(2 * (root**2).sum() * (delta / epsilon) ** 2, rel=1e-5)
 
 
 def test_minimax_filter_is_the_bisection_of_the_derivation():
-    plan = dp.MeanPlan(n=200, epsilon=0.5, bound=dp.L2Ball(2.0), grid=40, method=dp.Minimax())
+    plan = dp.MeanPlan(n=200, epsilon=0.5, bound=dp.L2Ball(2.0), grid=40, method=dp.methods.Minimax())
     m, c = plan.problem.guess / 4.0, 2 * (2 / (200 * 0.5)) ** 2
     low, high = 0.0, 40.0
     for _ in range(100):
@@ -108,7 +108,7 @@ def test_minimax_filter_is_the_bisection_of_the_derivation():
 def test_selection_is_at_least_as_good_as_a_dense_scan(method):
     plan = plan_of(method, n=500)
     if method in ("FRL", "KNorm"):
-        kind = dp.FRL if method == "FRL" else dp.KNorm
+        kind = dp.methods.FRL if method == "FRL" else dp.methods.KNorm
         rivals = [
             plan_of(method, n=500).__class__(
                 n=500, epsilon=1, bound=plan.bound, grid=GRID, kernel=plan.kernel, method=kind(components=m)
@@ -116,7 +116,7 @@ def test_selection_is_at_least_as_good_as_a_dense_scan(method):
             for m in range(1, plan.basis.size + 1)
         ]
     else:
-        kind = dp.QR if method == "QR" else dp.AR
+        kind = dp.methods.QR if method == "QR" else dp.methods.AR
         rivals = [
             dp.MeanPlan(n=500, epsilon=1, bound=plan.bound, grid=GRID, kernel=plan.kernel, method=kind(psi=float(psi)))
             for psi in np.geomspace(1e-7, 0.05, 60)
@@ -140,9 +140,9 @@ def test_solve_reaches_the_target(measure):
     people = plan.solve(0.02, vary="n", measure=measure)
     of = lambda n: getattr(plan_of("Minimax", n=n), f"expected_{measure}")  # noqa: E731
     assert of(people) <= 0.02 < of(people - 1)
-    with pytest.raises(dp.ParameterError, match="target must be"):
+    with pytest.raises(dp.errors.ParameterError, match="target must be"):
         plan.solve(0)
-    with pytest.raises(dp.ParameterError, match="reachable"):
+    with pytest.raises(dp.errors.ParameterError, match="reachable"):
         plan_of("FRL-5").solve(1e-6)
 
 
@@ -154,7 +154,7 @@ def test_pointwise_sd_and_band_follow_the_noise(rng):
     band = plan.band(0.9)
     covered = (np.abs(draws) <= band.half_width).all(axis=1).mean()
     assert 0.885 < covered < 0.915  # 20,000 draws: 0.015 is seven standard errors
-    with pytest.raises(dp.ParameterError, match="level"):
+    with pytest.raises(dp.errors.ParameterError, match="level"):
         plan.band(95)
 
 
@@ -188,25 +188,30 @@ def test_pss_follows_the_papers_windows():
     grid = dp.Grid.uniform(0, 24, 48)
     plan = dp.MeanPlan(n=10**6, epsilon=1, bound=dp.L2Ball(2.0), grid=grid)
     trace = plan.basis.eigenvalues.sum()
-    qr = dp.selection.pss(dp.QR(), plan)
+    qr = dp.selection.pss(dp.methods.QR(), plan)
     assert qr.eta == 1.5
     assert qr.psi == pytest.approx(trace**1.5 / 10**6)
-    ar = dp.selection.pss(dp.AR(), plan)
+    ar = dp.selection.pss(dp.methods.AR(), plan)
     assert (ar.eta, ar.psi) == (3.0, pytest.approx(2.0 * trace**1.5 / 10**6))
-    assert dp.selection.pss(dp.FRL(), plan).components == 48
-    assert dp.selection.pss(dp.FRL(), dp.MeanPlan(n=1000, epsilon=1, bound=dp.L2Ball(1.0), grid=48)).components == 10
+    assert dp.selection.pss(dp.methods.FRL(), plan).components == 48
+    assert (
+        dp.selection.pss(dp.methods.FRL(), dp.MeanPlan(n=1000, epsilon=1, bound=dp.L2Ball(1.0), grid=48)).components
+        == 10
+    )
     small = dp.MeanPlan(n=1000, epsilon=0.1, bound=dp.L2Ball(1.0), grid=48)
-    assert dp.selection.pss(dp.QR(), small).psi is None
-    with pytest.raises(dp.ParameterError, match="polynomially"):
-        dp.selection.pss(dp.QR(), dp.MeanPlan(n=9, epsilon=1, bound=dp.L2Ball(1.0), grid=48, kernel=dp.Gaussian()))
-    with pytest.raises(dp.ParameterError, match="FRL, AR and QR"):
-        dp.selection.pss(dp.KNorm(), plan)
+    assert dp.selection.pss(dp.methods.QR(), small).psi is None
+    with pytest.raises(dp.errors.ParameterError, match="polynomially"):
+        dp.selection.pss(
+            dp.methods.QR(), dp.MeanPlan(n=9, epsilon=1, bound=dp.L2Ball(1.0), grid=48, kernel=dp.kernels.Gaussian())
+        )
+    with pytest.raises(dp.errors.ParameterError, match="FRL, AR and QR"):
+        dp.selection.pss(dp.methods.KNorm(), plan)
 
 
 def test_compare_needs_no_data():
     table = dp.compare(plan_of(), epsilons=["1/2", 1])
     assert all(len(row) == 2 for row in table.values())
-    labels = dp.compare(plan_of(), methods=[dp.QR(), dp.QR(noise="kernel")], epsilons=[1])
+    labels = dp.compare(plan_of(), methods=[dp.methods.QR(), dp.methods.QR(noise="kernel")], epsilons=[1])
     assert len(labels) == 2
 
 

@@ -7,7 +7,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import dpfda as dp
-from dpfda import readers
+from dpfda.reading import source as readers
 
 
 @pytest.fixture
@@ -96,7 +96,7 @@ def test_the_careful_reader_goes_on_where_the_quick_one_stopped(rng, tmp_path, m
     got = together(tmp_path / "c.csv", lenient=True, header=True)
     values[2500] = [1, 2, np.nan, 4]
     assert got == pytest.approx(values, nan_ok=True)
-    with pytest.raises(dp.RecordError, match=r"row 2500 .*column 3"):
+    with pytest.raises(dp.errors.RecordError, match=r"row 2500 .*column 3"):
         together(tmp_path / "c.csv", header=True)
 
 
@@ -112,7 +112,13 @@ def test_hints():
     assert readers.Source(np.ones((5, 2))).values_per_curve() == 2
 
 
-CENTRE = {"epsilon": 1, "bound": dp.L2Ball(1.0), "grid": 3, "invalid": "center", "method": dp.KNorm(components=2)}
+CENTRE = {
+    "epsilon": 1,
+    "bound": dp.L2Ball(1.0),
+    "grid": 3,
+    "invalid": "center",
+    "method": dp.methods.KNorm(components=2),
+}
 
 
 def losses(plan, folder, first, second, header):
@@ -145,7 +151,7 @@ def test_no_record_swallows_others(record, header, tmp_path):
 
 def test_lenient_reading_of_text_asks_about_names(tmp_path):
     (tmp_path / "c.csv").write_text("1,2,3\n4,5,6\n")
-    with pytest.raises(dp.ParameterError, match="header=True"):
+    with pytest.raises(dp.errors.ParameterError, match="header=True"):
         dp.MeanPlan(n=2, **CENTRE).summarize(tmp_path / "c.csv")
     assert dp.MeanPlan(n=2, **CENTRE).summarize(tmp_path / "c.csv", header=False).count == 2
 
@@ -153,7 +159,7 @@ def test_lenient_reading_of_text_asks_about_names(tmp_path):
 @pytest.mark.parametrize("first", ["0,1,2", "1,2,3", "0.0,0.5,1.0", "row,1,2", "Smith,0.4,0.7"])
 def test_a_first_line_that_could_be_either_is_asked_about(first, tmp_path):
     (tmp_path / "c.csv").write_text(f"{first}\n4,5,6\n7,8,9\n")
-    with pytest.raises(dp.ParameterError, match="whether it begins with names") as caught:
+    with pytest.raises(dp.errors.ParameterError, match="whether it begins with names") as caught:
         together(tmp_path / "c.csv")
     assert "Smith" not in str(caught.value)
     assert len(together(tmp_path / "c.csv", header=True)) == 2
@@ -170,7 +176,7 @@ def test_lists_of_records_are_read_one_by_one(bad):
     lenient = plan.summarize([*good, bad])
     assert lenient.count == 3
     assert np.array_equal(lenient.totals, plan.summarize(good).totals)
-    with pytest.raises(dp.RecordError, match=r"row 2|missing or infinite"):
+    with pytest.raises(dp.errors.RecordError, match=r"row 2|missing or infinite"):
         dp.MeanPlan(n=3, **(CENTRE | {"invalid": "raise"})).summarize([*good, bad])
 
 
@@ -189,13 +195,13 @@ def test_polars_frames(curves):
     assert np.array_equal(together(frame), curves)
     odd = frame.with_columns(polars.Series("who", ["a"] * len(curves), dtype=polars.Categorical))
     assert np.array_equal(together(odd, columns="column_*"), curves)
-    with pytest.raises((dp.RecordError, dp.FileError)):
+    with pytest.raises((dp.errors.RecordError, dp.errors.FileError)):
         together(odd)
 
 
 def test_errors_do_not_carry_cells_in_their_context(tmp_path):
     (tmp_path / "c.csv").write_text("a,b\n1,2\n3,SECRET\n")
-    with pytest.raises(dp.RecordError) as caught:
+    with pytest.raises(dp.errors.RecordError) as caught:
         together(tmp_path / "c.csv")
     error = caught.value
     while error is not None:
@@ -203,7 +209,7 @@ def test_errors_do_not_carry_cells_in_their_context(tmp_path):
         error = error.__cause__ or error.__context__
 
 
-@pytest.mark.filterwarnings("ignore::dpfda.errors.UnitWarning")
+@pytest.mark.filterwarnings("ignore::dpfda.core.errors.UnitWarning")
 @pytest.mark.parametrize("note", ['"p', 'p"', '"p"', "x" * 140_000, "\u00e9", " "])
 def test_cells_that_are_not_chosen_do_not_matter(note, tmp_path):
     """The quick and the careful reader split lines alike, so one bad record leaves all others as they were."""
@@ -234,7 +240,7 @@ def test_bytes_that_are_no_text_are_a_bad_record_wherever_they_stand(tmp_path):
         (tmp_path / "c.csv").write_bytes(b"a,b,c\n" + b"1,1,1\n" * filler + b"\xff,1,1\n")
         plan = dp.MeanPlan(n=filler + 1, **CENTRE)
         assert plan.summarize(tmp_path / "c.csv", header=True).count == filler + 1
-        with pytest.raises(dp.RecordError, match=f"row {filler} "):
+        with pytest.raises(dp.errors.RecordError, match=f"row {filler} "):
             together(tmp_path / "c.csv")
 
 
@@ -264,7 +270,7 @@ def test_an_odd_cell_of_a_frame_leaves_other_records_alone(cell):
     assert losses <= 1
     strict = dp.MeanPlan(n=4, **(CENTRE | {"invalid": "raise"}))
     if not isinstance(cell, Decimal):
-        with pytest.raises(dp.RecordError, match="row 2") as caught:
+        with pytest.raises(dp.errors.RecordError, match="row 2") as caught:
             strict.summarize(odd)
         assert "SECRET" not in str(caught.value)
 
@@ -273,7 +279,7 @@ def test_frames_with_an_index_or_repeated_names():
     frame = pd.DataFrame(np.arange(6.0).reshape(2, 3), index=[7, 9], columns=["a", "a", "b"])
     assert np.array_equal(together(frame), [[0, 1, 2], [3, 4, 5]])
     assert np.array_equal(together(frame.set_index("b")), [[0, 1], [3, 4]])
-    with pytest.raises(dp.ParameterError, match="columns need data with names"):
+    with pytest.raises(dp.errors.ParameterError, match="columns need data with names"):
         together(np.ones((2, 3)), columns="a*")
 
 
@@ -287,7 +293,7 @@ def test_arrow_columns_are_read_by_their_type(tmp_path):
     )
     assert np.array_equal(together(table, lenient=True)[:, 2], [1.5, 2.5])
     assert np.isnan(together(table, lenient=True)[:, :2]).all()
-    with pytest.raises(dp.RecordError, match="column when"):
+    with pytest.raises(dp.errors.RecordError, match="column when"):
         together(table)
 
 
@@ -296,26 +302,26 @@ def test_masks_complex_numbers_and_foreign_grids_are_respected():
     masked[1, 2] = np.ma.masked
     masked.data[1, 2] = -9999
     assert np.isnan(together(masked)[1, 2])
-    with pytest.raises(dp.RecordError, match="rows of numbers"):
+    with pytest.raises(dp.errors.RecordError, match="rows of numbers"):
         together(np.ones((2, 3)) * 1j)
-    with pytest.raises(dp.RecordError, match="array, a table or a path"):
+    with pytest.raises(dp.errors.RecordError, match="array, a table or a path"):
         together(None)
 
 
 def test_functional_data_must_live_on_the_plans_grid(curves):
     skfda = pytest.importorskip("skfda", reason="the fda extra is not installed")
     data = skfda.FDataGrid(curves, np.linspace(0.5, 2.5, 6), domain_range=(0, 3))
-    with pytest.raises(dp.ParameterError, match="brings them to the grid"):
+    with pytest.raises(dp.errors.ParameterError, match="brings them to the grid"):
         dp.mean(data, epsilon=1, bound=dp.L2Ball(1.0), grid=dp.Grid.uniform(0, 1, 6))
-    with pytest.raises(dp.RecordError, match="outside the domain"):
+    with pytest.raises(dp.errors.RecordError, match="outside the domain"):
         dp.mean(data, epsilon=1, bound=dp.L2Ball(1.0), grid=dp.Grid.uniform(0, 1, 6), align="linear")
     assert dp.mean(data, epsilon=1, bound=dp.L2Ball(1.0)).grid.span == (0, 3)
 
 
 def test_data_that_reading_uses_up_needs_a_grid(curves):
-    with pytest.raises(dp.ParameterError, match="grid must be given"):
+    with pytest.raises(dp.errors.ParameterError, match="grid must be given"):
         dp.mean(iter(curves), epsilon=1, bound=dp.L2Ball(1.0))
-    with pytest.raises(dp.ParameterError, match="grid must be given"):
+    with pytest.raises(dp.errors.ParameterError, match="grid must be given"):
         dp.mean(curves.tolist(), epsilon=1, bound=dp.L2Ball(1.0), invalid="center")
     once = dp.mean(iter(curves), epsilon=1, bound=dp.L2Ball(1.0), grid=6, method=dp.Auto(passes=1))
     assert once.plan.n == 500
@@ -324,7 +330,7 @@ def test_data_that_reading_uses_up_needs_a_grid(curves):
 @pytest.mark.parametrize(("text", "match"), [("1;2;3\n", "one column"), ("a b c\n", "one column")])
 def test_other_separators_get_a_hint(text, match, tmp_path):
     (tmp_path / "c.csv").write_text(text)
-    with pytest.raises(dp.FileError, match=match):
+    with pytest.raises(dp.errors.FileError, match=match):
         together(tmp_path / "c.csv")
     (tmp_path / "C.CSV").write_text("a,b\n1,2\n")
     assert np.array_equal(together(tmp_path / "C.CSV"), [[1, 2]])
@@ -355,7 +361,7 @@ def test_masked_objects_and_records_without_length_are_bad_records():
     plan = dp.MeanPlan(n=2, **CENTRE)
     masked = np.ma.array([["SECRET", 1.0, 2.0], [1.0, 2.0, 3.0]], dtype=object)
     assert plan.summarize(masked).count == 2
-    with pytest.raises(dp.RecordError) as caught:
+    with pytest.raises(dp.errors.RecordError) as caught:
         together(masked)
     assert "SECRET" not in str(caught.value)
     assert plan.summarize([[0.1, 0.2, 0.3], np.array(5.0)]).count == 2

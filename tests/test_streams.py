@@ -19,9 +19,10 @@ import pyarrow.parquet as pq
 import pytest
 
 import dpfda as dp
-from dpfda import parquet, readers
-from dpfda.summaries import Task
-from dpfda.tables import Room
+from dpfda.engines.task import Task
+from dpfda.reading import parquet
+from dpfda.reading import source as readers
+from dpfda.reading.tables import Room
 
 #: Tests of what is read from data are elsewhere (test_labels_read).
 pytestmark = pytest.mark.filterwarnings("ignore:Which (groups|classes) there are:dpfda.errors.NotPrivateWarning")
@@ -148,11 +149,11 @@ def test_addresses_in_memory_and_on_disk(curves, folder, plan):
         assert plan.summarize(["memory://streams/p1.csv", str(folder / "p0.parquet"), folder / "p2.parquet"]) == whole
         assert plan.summarize([f"file://{folder}/p{i}.parquet" for i in range(3)]) == whole
         assert plan.summarize(f"file://{folder}/*.parquet") == whole
-        with pytest.raises(dp.FileError, match=r"no file 'none.csv'.*Check the path"):
+        with pytest.raises(dp.errors.FileError, match=r"no file 'none.csv'.*Check the path"):
             plan.summarize("memory://streams/none.csv")
-        with pytest.raises(dp.FileError, match="No file matches"):
+        with pytest.raises(dp.errors.FileError, match="No file matches"):
             plan.summarize("memory://streams/*.pq")
-        with pytest.raises(dp.ParameterError, match="named once"):
+        with pytest.raises(dp.errors.ParameterError, match="named once"):
             plan.summarize(["memory://streams/p1.csv", "memory:///streams/p1.csv"])
     finally:
         memory.rm("/streams", recursive=True)
@@ -177,18 +178,18 @@ def test_lists_with_their_own_times(curves):
     times = [np.sort(np.random.default_rng(i).permutation(np.linspace(0, 1, 21))[:12]).tolist() for i in range(5)]
     values = [np.interp(t, np.linspace(0, 1, SIZE), c).tolist() for t, c in zip(times, curves, strict=False)]
     frame = pa.table({"y": values, "t": times})
-    plan = dp.MeanPlan(n=5, **FACTS, align=dp.Interpolate(gap=0.5))
-    local = plan.summarize(dp.Irregular(times, values))
+    plan = dp.MeanPlan(n=5, **FACTS, align=dp.spaces.Interpolate(gap=0.5))
+    local = plan.summarize(dp.reading.Irregular(times, values))
     layout = dp.Lists("y", times="t")
     assert plan.summarize(frame, layout=layout) == local
     assert plan.summarize(frame.to_pandas(), layout=layout) == local
     torn = pa.table({"y": [*values[:4], values[4][:-1]], "t": times})
-    with pytest.raises(dp.RecordError, match="as many times as values in row 4 "):
+    with pytest.raises(dp.errors.RecordError, match="as many times as values in row 4 "):
         plan.summarize(torn, layout=layout)
-    careful = dp.MeanPlan(n=5, **FACTS, align=dp.Interpolate(gap=0.5), invalid="center")
+    careful = dp.MeanPlan(n=5, **FACTS, align=dp.spaces.Interpolate(gap=0.5), invalid="center")
     assert np.array_equal(
         careful.summarize(torn, layout=layout).totals,
-        careful.summarize(dp.Irregular(times[:4], values[:4])).totals,
+        careful.summarize(dp.reading.Irregular(times[:4], values[:4])).totals,
     )
 
 
@@ -203,7 +204,7 @@ def test_no_list_decides_how_others_are_read(cell, place, layout, curves, ledger
     found = careful.summarize(frame, layout=layout)
     assert found.count == 9
     assert np.array_equal(found.totals, careful.summarize(np.delete(curves[:9], place, axis=0)).totals)
-    refused(dp.RecordError, f"row {place} ", ledger, frame, layout=layout)
+    refused(dp.errors.RecordError, f"row {place} ", ledger, frame, layout=layout)
 
 
 @pytest.mark.parametrize("record", [[[0.1] * SIZE, [0.2] * SIZE], [0.1, [0.2], *[0.3] * 4], "SECRET", None, [1.0]])
@@ -213,7 +214,7 @@ def test_an_odd_record_of_an_iterator_is_one_record(record, curves, ledger):
     assert found.count == 5
     assert np.array_equal(found.totals, careful.summarize(curves[:4]).totals)
     strict = dp.Auto(passes=1)
-    refused(dp.RecordError, "row 4 |missing", ledger, iter([*curves[:4].tolist(), record]), method=strict)
+    refused(dp.errors.RecordError, "row 4 |missing", ledger, iter([*curves[:4].tolist(), record]), method=strict)
 
 
 # -- what is wrong with files ----------------------------------------------------------------------
@@ -228,9 +229,9 @@ def test_a_file_counts_once(folder, ledger):
         [first, str(folder / "*.parquet")],
         [first, folder / "link.parquet"],
     ):
-        assert "count twice" in refused(dp.ParameterError, "named once", ledger, twice)
+        assert "count twice" in refused(dp.errors.ParameterError, "named once", ledger, twice)
     pytest.importorskip("fsspec", reason="fsspec is not installed")
-    refused(dp.ParameterError, "named once", ledger, [first, f"file://{first}"])
+    refused(dp.errors.ParameterError, "named once", ledger, [first, f"file://{first}"])
 
 
 def test_a_file_that_disappears_between_listing_and_reading(folder, ledger):
@@ -238,7 +239,9 @@ def test_a_file_that_disappears_between_listing_and_reading(folder, ledger):
         def __call__(self, done, total):
             (folder / "p2.parquet").unlink(missing_ok=True)
 
-    message = refused(dp.FileError, r"no file 'p2.parquet'", ledger, sorted(folder.iterdir()), progress=Removes())
+    message = refused(
+        dp.errors.FileError, r"no file 'p2.parquet'", ledger, sorted(folder.iterdir()), progress=Removes()
+    )
     assert "Check the path" in message
 
 
@@ -246,40 +249,40 @@ def test_a_file_that_disappears_between_listing_and_reading(folder, ledger):
 def test_a_truncated_file_among_others(left, folder, ledger):
     whole = (folder / "p1.parquet").read_bytes()
     (folder / "p1.parquet").write_bytes(whole[: int(left * len(whole))])
-    assert "Write it again" in refused(dp.FileError, r"'p1.parquet' is not a readable Parquet", ledger, folder)
+    assert "Write it again" in refused(dp.errors.FileError, r"'p1.parquet' is not a readable Parquet", ledger, folder)
 
 
 def test_damage_inside_a_file_among_others(folder, ledger):
     damaged = bytearray((folder / "p1.parquet").read_bytes())
     damaged[4:104] = b"\xff" * 100
     (folder / "p1.parquet").write_bytes(damaged)
-    assert "Write it again" in refused(dp.FileError, r"'p1.parquet' is not a readable Parquet", ledger, folder)
+    assert "Write it again" in refused(dp.errors.FileError, r"'p1.parquet' is not a readable Parquet", ledger, folder)
 
 
 def test_a_schema_that_changes_between_files(curves, folder, ledger):
     write(folder / "p1.parquet", curves[30:60], [*NAMES[:-1], "other"])
-    message = refused(dp.FileError, r"'p1.parquet' has other columns than 'p0.parquet'", ledger, folder)
+    message = refused(dp.errors.FileError, r"'p1.parquet' has other columns than 'p0.parquet'", ledger, folder)
     assert "need the same" in message
     table = pa.table({name: [f"SECRET {x}" for x in curves[30:60, i]] for i, name in enumerate(NAMES)})
     pq.write_table(table, folder / "p1.parquet")
-    message = refused(dp.RecordError, r"does not hold numbers in 'p1.parquet', column h0", ledger, folder)
+    message = refused(dp.errors.RecordError, r"does not hold numbers in 'p1.parquet', column h0", ledger, folder)
     assert "columns=" in message
     pd.DataFrame(curves[30:60]).to_csv(folder / "p1.csv", index=False, header=False)
     (folder / "p1.parquet").unlink()
-    refused(dp.FileError, r"'p1.csv' has other columns", ledger, folder, header=False)
+    refused(dp.errors.FileError, r"'p1.csv' has other columns", ledger, folder, header=False)
 
 
 def test_a_bad_cell_of_one_of_several_files_is_located(curves, folder, ledger):
     bad = curves[30:60].copy()
     bad[12, 3], bad[13, 3] = np.nan, SECRET
     write(folder / "p1.parquet", bad)
-    message = refused(dp.RecordError, r"in 'p1.parquet' in row 12 ", ledger, folder)
+    message = refused(dp.errors.RecordError, r"in 'p1.parquet' in row 12 ", ledger, folder)
     assert "invalid='center'" in message
     (folder / "p1.parquet").unlink()
     lines = pd.DataFrame(bad, columns=NAMES).to_csv(index=False).splitlines()
     lines[5] = lines[5].replace(lines[5].split(",")[2], "SECRET")
     (folder / "p1.csv").write_text("\n".join(lines) + "\n")
-    refused(dp.RecordError, r"in 'p1.csv' in row 4 .*column \d", ledger, folder)
+    refused(dp.errors.RecordError, r"in 'p1.csv' in row 4 .*column \d", ledger, folder)
 
 
 # -- units and groups in streams -------------------------------------------------------------------
@@ -322,7 +325,7 @@ def test_sorted_units_of_a_stream_are_the_same_units_as_in_memory(units, curves,
 @pytest.mark.parametrize("units", [["a", "b", "b", "b", "a", "c"], ["a", "c", "c", "c", "b", "d"], [1, 3, 3, 2, 2, 3]])
 def test_units_that_could_come_back_are_refused(units, curves, tmp_path, ledger):
     message = refused(
-        dp.RecordError, r"whos are not in order in 'b.parquet'", ledger, two(tmp_path, curves, units), unit="who"
+        dp.errors.RecordError, r"whos are not in order in 'b.parquet'", ledger, two(tmp_path, curves, units), unit="who"
     )
     assert "sort it" in message
     assert "engine='dask'" in message
@@ -332,16 +335,16 @@ def test_units_that_could_come_back_are_refused(units, curves, tmp_path, ledger)
 def test_a_null_unit_and_groups_that_do_not_fit(curves, tmp_path, ledger):
     units, regions = ["a", "a", "b", "b", "c", "d"], ["n", "n", "s", "s", "n", "s"]
     paths = two(tmp_path, curves, [*units[:4], None, "d"])
-    message = refused(dp.RecordError, r"A who is missing in 'b.parquet' in row 1 ", ledger, paths, unit="who")
+    message = refused(dp.errors.RecordError, r"A who is missing in 'b.parquet' in row 1 ", ledger, paths, unit="who")
     assert "Say whose" in message
     named = {"by": "region", "columns": "h*", "unit": "who"}
     paths = two(tmp_path, curves, units, region=[*regions[:4], "SECRET", "s"])
     message = refused(
-        dp.RecordError, r"names no group in 'b.parquet' in row 1 ", ledger, paths, groups=["n", "s"], **named
+        dp.errors.RecordError, r"names no group in 'b.parquet' in row 1 ", ledger, paths, groups=["n", "s"], **named
     )
     assert "groups=" in message
     paths = two(tmp_path, curves, units, region=["n", "n", "s", "n", "n", "s"])
-    message = refused(dp.RecordError, r"more than one group in 'a.parquet' in row 2 ", ledger, paths, **named)
+    message = refused(dp.errors.RecordError, r"more than one group in 'a.parquet' in row 2 ", ledger, paths, **named)
     assert "one group throughout" in message
     release = dp.mean(two(tmp_path, curves, units, region=regions), **FACTS, **named, ledger=ledger)
     assert [plan.n for plan in release.plan.plans] == [2, 2]
@@ -352,10 +355,10 @@ def test_an_error_about_a_unit_in_two_files_names_the_right_one(curves, tmp_path
     bad = curves.copy()
     bad[2, 1] = np.inf
     paths = two(tmp_path, bad, ["a", "b", "b", "b", "c", "d"])
-    refused(dp.RecordError, r"missing or infinite values in 'a.parquet' in row 2 ", ledger, paths, unit="who")
+    refused(dp.errors.RecordError, r"missing or infinite values in 'a.parquet' in row 2 ", ledger, paths, unit="who")
     bad[2, 1], bad[3, 1] = 0.0, np.nan
     paths = two(tmp_path, bad, ["a", "b", "b", "b", "c", "d"])
-    refused(dp.RecordError, r"missing or infinite values in 'b.parquet' in row 0 ", ledger, paths, unit="who")
+    refused(dp.errors.RecordError, r"missing or infinite values in 'b.parquet' in row 0 ", ledger, paths, unit="who")
 
 
 def test_repeats_in_a_column_of_owners_are_warned_about(curves, tmp_path):
@@ -363,7 +366,7 @@ def test_repeats_in_a_column_of_owners_are_warned_about(curves, tmp_path):
     path = write(tmp_path / "c.parquet", curves, patient=repeats)
     pd.DataFrame(curves, columns=NAMES).assign(patient=repeats).to_csv(tmp_path / "c.csv", index=False)
     for data in (path, tmp_path / "c.csv", pq.read_table(path), pq.read_table(path).to_pandas()):
-        with pytest.warns(dp.UnitWarning, match=r"'patient' repeats: .* Pass unit='patient'") as told:
+        with pytest.warns(dp.errors.UnitWarning, match=r"'patient' repeats: .* Pass unit='patient'") as told:
             assert plan.summarize(data, columns="h*") == plan.summarize(curves)
         assert len(told) == 1
     with warnings.catch_warnings():
@@ -488,12 +491,12 @@ def meter(days: tuple[dt.date, ...] = (BACK, FORWARD, PLAIN)) -> pd.DataFrame:
 def rows_on_grid(data: object, **options: object) -> np.ndarray:
     """The curves as they reach the grid, before they are clipped and added up."""
     grid = dp.Grid(HALVES, weights="equal", span=(0.0, 24.0))
-    facts = {"n": 3, "epsilon": 1, "bound": dp.L2Ball(5.0), "grid": grid, "align": dp.Interpolate(gap=0.2)}
+    facts = {"n": 3, "epsilon": 1, "bound": dp.L2Ball(5.0), "grid": grid, "align": dp.spaces.Interpolate(gap=0.2)}
     task = Task(dp.MeanPlan(**(facts | options)).stage.problem)
     layout = dp.Long("meter", "stamp", "kwh", day=ADELAIDE)
     source = task.source(data, layout=layout)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", dp.UnitWarning)
+        warnings.simplefilter("ignore", dp.errors.UnitWarning)
         return np.vstack([block.values for block in task.records(source, source.blocks())])
 
 
@@ -591,7 +594,7 @@ def test_days_of_a_unit_are_averaged(tmp_path):
     assert rows[0] == pytest.approx(expected().mean(axis=0), abs=1e-8)
     grid = dp.Grid(HALVES, weights="equal", span=(0.0, 24.0))
     plan = dp.MeanPlan(n=3, epsilon=1, bound=dp.L2Ball(5.0), grid=grid, align="linear")
-    with pytest.warns(dp.UnitWarning, match="'meter' repeats"):
+    with pytest.warns(dp.errors.UnitWarning, match="'meter' repeats"):
         plan.summarize(frame, layout=dp.Long("meter", "stamp", "kwh", day=ADELAIDE))
 
 
@@ -604,7 +607,7 @@ def test_ids_of_a_long_stream_must_be_in_order(curves, tmp_path, ledger):
         }
     )
     long.iloc[[*range(12, 18), *range(12)]].to_csv(tmp_path / "c.csv", index=False)
-    message = refused(dp.RecordError, "ids are not in order", ledger, tmp_path / "c.csv", layout="long")
+    message = refused(dp.errors.RecordError, "ids are not in order", ledger, tmp_path / "c.csv", layout="long")
     assert "sort it" in message
     long.to_csv(tmp_path / "c.csv", index=False)
     plan = dp.MeanPlan(n=3, **FACTS, align="linear")
@@ -633,7 +636,7 @@ def test_batches_of_an_iterator_are_matched_by_name(rng):
     names = [f"h{i}" for i in range(SIZE)]
     curves = rng.normal(0, 1, (20, SIZE))
     frame = pd.DataFrame(curves, columns=names)
-    plan = dp.MeanPlan(n=20, **FACTS, method=dp.KNorm())
+    plan = dp.MeanPlan(n=20, **FACTS, method=dp.methods.KNorm())
     for first, second in ((frame[:10], frame[10:][names[::-1]]), (frame[names[::-1]][:10], frame[10:])):
         turned = curves if list(first.columns) == names else curves[:, ::-1]
         for batches in (
@@ -645,11 +648,11 @@ def test_batches_of_an_iterator_are_matched_by_name(rng):
 
 def test_a_column_of_owners_is_not_a_value(rng):
     frame = pd.DataFrame(rng.normal(0, 1, (20, SIZE))).assign(household=1.0)
-    with pytest.raises(dp.ParameterError, match="'household' says whose a record is"):
+    with pytest.raises(dp.errors.ParameterError, match="'household' says whose a record is"):
         dp.mean(frame, epsilon=1, bound=dp.L2Ball(1.0))
 
 
 def test_units_with_other_columns_are_told_apart(rng):
     frame = pd.DataFrame(rng.normal(0, 1, (20, SIZE + 1))).assign(who=np.arange(20))
-    with pytest.raises(dp.RecordError, match=f"has {SIZE + 1} values and the plan expects {SIZE}"):
+    with pytest.raises(dp.errors.RecordError, match=f"has {SIZE + 1} values and the plan expects {SIZE}"):
         dp.MeanPlan(n=20, **FACTS, unit="who").summarize(frame)

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import dpfda as dp
-from dpfda import exact, lattice
+from dpfda.bounds import exact, lattice
 
 OPTIONS = [{}, {"standardize": True}, {"fill": 2}, {"standardize": True, "fill": 2}]
 records = st.lists(
@@ -123,7 +123,7 @@ def test_summaries_keep_their_secrets(rng):
     assert "40" not in repr(summary).replace(summary.key[:12], "")
     assert "confidential" in repr(summary)
     other = plan_of(bound="L1").summarize(rng.normal(size=(40, GRID.size)))
-    with pytest.raises(dp.PlanMismatch, match="different plans"):
+    with pytest.raises(dp.errors.PlanMismatch, match="different plans"):
         summary.merge(other)
 
 

@@ -5,144 +5,131 @@
 >>> release = dp.mean(curves, epsilon=1.0, bound=dp.L2Ball(1.0))
 >>> release.values.shape
 (48,)
+
+What most people need is here; the rest is in submodules, by what it is: ``dp.methods.KNorm``, ``dp.kernels.Matern``,
+``dp.errors.RecordError``. Each is loaded when it is first used.
 """
 
-from . import datasets, noise, postprocess, selection
-from .api import compare, covariance, mean, suggest_radius
-from .audits import Audit, audit
-from .bounds import Box, Ellipsoid, L1Ball, L2Ball
-from .checkpoints import load as load_summary
-from .components import ComponentGrid
-from .density_api import density
-from .engines import ClusterError
-from .errors import (
-    BudgetExceeded,
-    DpfdaError,
-    FileError,
-    LedgerError,
-    LedgerWarning,
-    NotPrivateWarning,
-    ParameterError,
-    PlanMismatch,
-    RecordError,
-    UnitWarning,
-)
-from .estimators import FunctionOnScalarRegression, KernelClassifier, KernelRegressor, PublicScaler
-from .functional import Irregular
-from .grid import Grid, ProductGrid
-from .intake import Interpolate, Smooth, Unit
-from .items import Batches
-from .kernels import Cosine, Custom, Exponential, Gaussian, Matern
-from .layouts import Lists, Long
-from .ledger import Ledger
-from .methods import AR, FRL, QR, Auto, Bernstein, Blocks, Centred, GaussianProcess, KNorm, Minimax, Select, Staged
-from .plans import (
-    ClassPlan,
-    CovariancePlan,
-    DensityPlan,
-    GroupPlan,
-    KernelPlan,
-    MeanPlan,
-    RadiusPlan,
-    RegressionPlan,
-    SmootherPlan,
-)
-from .postprocess import Band
-from .protocol import Summary
-from .release import (
-    ComponentRelease,
-    CovarianceRelease,
-    DensityRelease,
-    FunctionRelease,
-    GroupRelease,
-    RadiusRelease,
-    RegressionRelease,
-    Release,
-    SmootherRelease,
-    load,
-)
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
 
 __version__ = "0.1.0"
 
+if TYPE_CHECKING:
+    from dpfda import (
+        audits,
+        bounds,
+        datasets,
+        engines,
+        errors,
+        estimators,
+        kernels,
+        methods,
+        noise,
+        plans,
+        postprocess,
+        reading,
+        results,
+        selection,
+        spaces,
+    )
+    from dpfda.api import compare, covariance, density, load, mean, suggest_radius
+    from dpfda.audits import audit
+    from dpfda.bounds import L2Ball
+    from dpfda.errors import DpfdaError
+    from dpfda.estimators import FunctionOnScalarRegression, KernelClassifier, KernelRegressor
+    from dpfda.ledger import Ledger
+    from dpfda.methods import Auto
+    from dpfda.plans import CovariancePlan, DensityPlan, MeanPlan
+    from dpfda.reading import Lists, Long
+    from dpfda.results import Release
+    from dpfda.spaces import Grid, Unit
+
+#: Names at the top, by the submodule that they are loaded from.
+_HOMES = {
+    "api": ("compare", "covariance", "density", "load", "mean", "suggest_radius"),
+    "audits": ("audit",),
+    "bounds": ("L2Ball",),
+    "errors": ("DpfdaError",),
+    "estimators": ("FunctionOnScalarRegression", "KernelClassifier", "KernelRegressor"),
+    "ledger": ("Ledger",),
+    "methods": ("Auto",),
+    "plans": ("CovariancePlan", "DensityPlan", "MeanPlan"),
+    "reading": ("Lists", "Long"),
+    "results": ("Release",),
+    "spaces": ("Grid", "Unit"),
+}
+_HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
+_SUBMODULES = (
+    "audits",
+    "bounds",
+    "datasets",
+    "engines",
+    "errors",
+    "estimators",
+    "kernels",
+    "methods",
+    "noise",
+    "plans",
+    "postprocess",
+    "reading",
+    "results",
+    "selection",
+    "spaces",
+)
+
 __all__ = [
-    "AR",
-    "FRL",
-    "QR",
-    "Audit",
     "Auto",
-    "Band",
-    "Batches",
-    "Bernstein",
-    "Blocks",
-    "Box",
-    "BudgetExceeded",
-    "Centred",
-    "ClassPlan",
-    "ClusterError",
-    "ComponentGrid",
-    "ComponentRelease",
-    "Cosine",
     "CovariancePlan",
-    "CovarianceRelease",
-    "Custom",
     "DensityPlan",
-    "DensityRelease",
     "DpfdaError",
-    "Ellipsoid",
-    "Exponential",
-    "FileError",
     "FunctionOnScalarRegression",
-    "FunctionRelease",
-    "Gaussian",
-    "GaussianProcess",
     "Grid",
-    "GroupPlan",
-    "GroupRelease",
-    "Interpolate",
-    "Irregular",
-    "KNorm",
     "KernelClassifier",
-    "KernelPlan",
     "KernelRegressor",
-    "L1Ball",
     "L2Ball",
     "Ledger",
-    "LedgerError",
-    "LedgerWarning",
     "Lists",
     "Long",
-    "Matern",
     "MeanPlan",
-    "Minimax",
-    "NotPrivateWarning",
-    "ParameterError",
-    "PlanMismatch",
-    "ProductGrid",
-    "PublicScaler",
-    "RadiusPlan",
-    "RadiusRelease",
-    "RecordError",
-    "RegressionPlan",
-    "RegressionRelease",
     "Release",
-    "Select",
-    "Smooth",
-    "SmootherPlan",
-    "SmootherRelease",
-    "Staged",
-    "Summary",
     "Unit",
-    "UnitWarning",
     "audit",
+    "audits",
+    "bounds",
     "compare",
     "covariance",
     "datasets",
     "density",
+    "engines",
+    "errors",
+    "estimators",
+    "kernels",
     "load",
-    "load_summary",
     "mean",
+    "methods",
     "noise",
+    "plans",
     "postprocess",
+    "reading",
+    "results",
     "selection",
+    "spaces",
     "suggest_radius",
 ]
+
+
+def __getattr__(name: str) -> object:
+    if name in _SUBMODULES:
+        return import_module(f"dpfda.{name}")
+    if name not in _HOME_OF:
+        raise AttributeError(f"module 'dpfda' has no attribute {name!r}")
+    value = getattr(import_module(f"dpfda.{_HOME_OF[name]}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return [*__all__, "__version__"]

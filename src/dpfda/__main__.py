@@ -1,5 +1,5 @@
 """`python -m dpfda` is the command `dpfda`."""
 
-from .cli import main
+from dpfda.cli import main
 
 main()

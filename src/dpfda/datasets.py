@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from scipy.stats import multivariate_normal
 
-from .errors import ParameterError, shown
-from .grid import Grid
-from .kernels import Gaussian, Matern
+from dpfda.core.errors import ParameterError, shown
+from dpfda.spaces.grid import Grid
+from dpfda.spaces.kernels import Gaussian, Matern
 
 #: Public radii of the scenarios in every study.
 RADII = {"S-1": 3.5, "S-2": 2.5, "S-3": 2.0, "S-4": 4.0}

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from scipy.optimize import minimize
 
 import dpfda as dp
-from dpfda.lattice import RADIUS
-from dpfda.reach import BoxReach, EuclideanReach, ManhattanReach
+from dpfda.bounds.lattice import RADIUS
+from dpfda.bounds.reach import BoxReach, EuclideanReach, ManhattanReach
 
 lattice_rows = st.lists(st.lists(st.floats(-1e300, 1e300).map(np.rint), min_size=5, max_size=5), min_size=1, max_size=4)
 
@@ -21,9 +21,9 @@ lattice_rows = st.lists(st.lists(st.floats(-1e300, 1e300).map(np.rint), min_size
 def inside(bound: object, row: np.ndarray) -> bool:
     integers = [int(x) for x in row]
     limit = int(RADIUS)
-    if isinstance(bound, dp.L2Ball | dp.Ellipsoid):
+    if isinstance(bound, dp.L2Ball | dp.bounds.Ellipsoid):
         return sum(k * k for k in integers) <= limit**2
-    if isinstance(bound, dp.L1Ball):
+    if isinstance(bound, dp.bounds.L1Ball):
         return sum(abs(k) for k in integers) <= limit
     return max(abs(k) for k in integers) <= limit
 
@@ -65,17 +65,17 @@ def test_clipped_records_are_inside_and_stay_as_they_are(name, seed, size):
     once = bound.clip(records, grid)
     assert np.array_equal(bound.clip(once, grid), once)
     about = (once - bound.center_on(length)) / (bound.lengths(length) if not bound.on_grid else bound.radius)
-    norms = {dp.L2Ball: GRID.norm, dp.Ellipsoid: lambda x: np.linalg.norm(x, axis=1)}
-    norms |= {dp.L1Ball: lambda x: np.abs(x).sum(axis=1), dp.Box: lambda x: np.abs(x).max(axis=1)}
+    norms = {dp.L2Ball: GRID.norm, dp.bounds.Ellipsoid: lambda x: np.linalg.norm(x, axis=1)}
+    norms |= {dp.bounds.L1Ball: lambda x: np.abs(x).sum(axis=1), dp.bounds.Box: lambda x: np.abs(x).max(axis=1)}
     assert (norms[type(bound)](about) <= 1 + 1e-6).all()
 
 
 def test_clip_refuses_what_it_cannot_judge():
-    with pytest.raises(dp.RecordError, match="finite"):
+    with pytest.raises(dp.errors.RecordError, match="finite"):
         dp.L2Ball(1.0).clip([np.nan, 1.0])
-    with pytest.raises(dp.ParameterError, match="coefficients, not curves"):
-        dp.L1Ball(1.0).clip(np.ones(21), GRID)
-    with pytest.raises(dp.ParameterError, match="12 coordinates"):
+    with pytest.raises(dp.errors.ParameterError, match="coefficients, not curves"):
+        dp.bounds.L1Ball(1.0).clip(np.ones(21), GRID)
+    with pytest.raises(dp.errors.ParameterError, match="12 coordinates"):
         BOUNDS["Box"].clip(np.ones(5))
 
 
@@ -97,7 +97,7 @@ def test_records_inside_the_body_are_not_moved(name):
     plan = plan_of("FRL", name)
     lengths = plan.bound.lengths(plan.basis.size)
     c = np.random.default_rng(3).normal(size=lengths.size)
-    norm = {dp.L2Ball: 2, dp.Ellipsoid: 2, dp.L1Ball: 1, dp.Box: np.inf}[type(plan.bound)]
+    norm = {dp.L2Ball: 2, dp.bounds.Ellipsoid: 2, dp.bounds.L1Ball: 1, dp.bounds.Box: np.inf}[type(plan.bound)]
     c = 0.999 * lengths * c / np.linalg.norm(c, norm)
     curve = plan.problem.center + plan.basis.synthesize(c)
     summary = plan.summarize(np.vstack([curve] * plan.n))

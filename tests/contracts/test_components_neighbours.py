@@ -16,27 +16,27 @@ import dpfda as dp
 
 RELATIONS = ("replace", "add-remove")
 LINE = dp.Grid.uniform(0, 1, 9)
-GRID = dp.ComponentGrid(("x", "y"), LINE)
+GRID = dp.spaces.ComponentGrid(("x", "y"), LINE)
 CENTRE = np.array([0.3 + 0.2 * np.sin(3 * LINE.points), -0.1 * LINE.points])
 BOUNDS = {
     "L2": dp.L2Ball(0.8),
     "L2, a level each": dp.L2Ball(0.8, [0.3, -0.2]),
     "L2, a curve each": dp.L2Ball(0.8, CENTRE),
-    "L1": dp.L1Ball(1.5, 0.2),
-    "Ellipsoid": dp.Ellipsoid(LENGTHS, CENTRE),
-    "Box": dp.Box(LENGTHS),
+    "L1": dp.bounds.L1Ball(1.5, 0.2),
+    "Ellipsoid": dp.bounds.Ellipsoid(LENGTHS, CENTRE),
+    "Box": dp.bounds.Box(LENGTHS),
 }
 NAMES = ("FRL", "QR", "AR", "Minimax-kernel", "KNorm", "KNorm-3")
-CHOSEN = {name: METHODS[name] for name in NAMES} | {"Blocks": dp.Blocks()}
+CHOSEN = {name: METHODS[name] for name in NAMES} | {"Blocks": dp.methods.Blocks()}
 STAGED = {
-    "rounds": dp.Staged(dp.KNorm(6), shares=("3/10", "7/10")),
-    "blocks, spread": dp.Staged(dp.Blocks(11), spread=0.3, shares=("1/5", "1/4", "11/20")),
+    "rounds": dp.methods.Staged(dp.methods.KNorm(6), shares=("3/10", "7/10")),
+    "blocks, spread": dp.methods.Staged(dp.methods.Blocks(11), spread=0.3, shares=("1/5", "1/4", "11/20")),
     "auto": dp.Auto(),
 }
 
 
 def planned(method: object, bound: object, relation: str, n: int = 20, **more: object) -> dp.MeanPlan:
-    facts = {"epsilon": 1.0, "grid": GRID, "kernel": dp.Matern(1.5, 0.2), "invalid": "center"} | more
+    facts = {"epsilon": 1.0, "grid": GRID, "kernel": dp.kernels.Matern(1.5, 0.2), "invalid": "center"} | more
     return dp.MeanPlan(n=n, bound=bound, method=method, neighbors=relation, **facts)
 
 
@@ -80,7 +80,7 @@ def test_no_neighbour_exceeds_epsilon(method, bound, relation, rng):
 @pytest.mark.parametrize("count", [None, 5])
 def test_the_bound_over_all_components_is_used_up(count, bound, relation, rng):
     """In one component alone or shared among both, a curve on the surface of the ball nearly reaches epsilon."""
-    plan = planned(dp.KNorm(count), BOUNDS[bound], relation)
+    plan = planned(dp.methods.KNorm(count), BOUNDS[bound], relation)
     base = plan.problem.center + 0.1 * rng.normal(size=(plan.n, GRID.size))
     which = np.arange(plan.basis.size) % GRID.count
     inside = np.arange(plan.basis.size) < plan.stage.parts[0].where.size
@@ -126,14 +126,19 @@ def test_no_neighbour_moves_a_stage_past_its_share(method, bound, relation, rng)
 
 @pytest.mark.parametrize("bound", ["L2, a level each", "Box"])
 def test_no_neighbour_moves_a_choice_of_methods_past_its_share(bound, rng):
-    plan = planned(dp.Select([dp.KNorm(2), dp.KNorm(9), dp.Minimax()], share="1/4"), BOUNDS[bound], "replace", n=20)
+    plan = planned(
+        dp.methods.Select([dp.methods.KNorm(2), dp.methods.KNorm(9), dp.methods.Minimax()], share="1/4"),
+        BOUNDS[bound],
+        "replace",
+        n=20,
+    )
     pairs = pairs_about(plan.problem, False, plan.n, rng)
     assert max(stage_losses(plan.stage, pairs)) <= 0.25 * (1 + 1e-9)
 
 
 @pytest.mark.parametrize("relation", RELATIONS)
 def test_no_neighbour_moves_a_radius_past_its_share(relation, rng):
-    plan = dp.RadiusPlan(n=30, epsilon=1.0, grid=GRID, quantile=0.5, neighbors=relation, invalid="center")
+    plan = dp.plans.RadiusPlan(n=30, epsilon=1.0, grid=GRID, quantile=0.5, neighbors=relation, invalid="center")
     base = np.exp(rng.normal(size=(30, 1))) * rng.normal(size=(30, GRID.size))
     odd = [*records(rng), np.full(GRID.size, 1e9), *base[:3]]
     pairs = [neighbours(plan.problem.adds, base, record, odd[i - 1]) for i, record in enumerate(odd)]

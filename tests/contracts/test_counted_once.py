@@ -16,7 +16,7 @@ pytestmark = pytest.mark.filterwarnings("ignore:Which (groups|classes) there are
 
 WIDTH = 6
 GRID = dp.Grid.uniform(0, 24, WIDTH)
-FACTS = {"epsilon": 1, "bound": dp.L2Ball(1.0), "grid": GRID, "method": dp.KNorm(3), "invalid": "center"}
+FACTS = {"epsilon": 1, "bound": dp.L2Ball(1.0), "grid": GRID, "method": dp.methods.KNorm(3), "invalid": "center"}
 
 
 def plan_of(n: int = 5, **options: object) -> dp.MeanPlan:
@@ -53,7 +53,7 @@ def test_labels_that_nothing_joins_stay_apart():
 @pytest.mark.parametrize("label", [np.ma.masked, None, float("nan"), "", " \u200b ", pd.NA])
 def test_nobody_is_no_unit(label):
     """A row without an owner stops the run, or is left out where nothing that a record holds may stop one."""
-    with pytest.raises(dp.RecordError, match="is missing"):
+    with pytest.raises(dp.errors.RecordError, match="is missing"):
         plan_of(n=2, unit="who", invalid="raise").summarize(np.ones((2, WIDTH)), units=["a", label])
     assert plan_of(n=2, unit="who").summarize(np.ones((2, WIDTH)), units=["a", label]).count == 1
 
@@ -90,30 +90,30 @@ def test_an_odd_list_changes_its_own_curve_only(odd):
     for place in (0, 4):
         other = pd.DataFrame({"load": [odd if i == place else cell for i, cell in enumerate(cells)]}, dtype=object)
         assert loss(plan_of(), frame, other, layout=dp.Lists("load")) <= 1
-    ragged = dp.Irregular([GRID.points] * 4 + [odd], [np.ones(WIDTH)] * 5)
-    usual = dp.Irregular([GRID.points] * 5, [np.ones(WIDTH)] * 5)
+    ragged = dp.reading.Irregular([GRID.points] * 4 + [odd], [np.ones(WIDTH)] * 5)
+    usual = dp.reading.Irregular([GRID.points] * 5, [np.ones(WIDTH)] * 5)
     assert loss(plan_of(align="linear"), usual, ragged) <= 1
 
 
 def test_errors_about_lists_and_stamps_quote_nothing():
     frame = pd.DataFrame({"load": [[1.0] * WIDTH, ["SECRET"] * WIDTH]})
-    with pytest.raises(dp.RecordError, match="row 1") as caught:
+    with pytest.raises(dp.errors.RecordError, match="row 1") as caught:
         plan_of(n=2, invalid="raise").summarize(frame, layout=dp.Lists("load"))
     assert "SECRET" not in str(caught.value)
     long = pd.DataFrame({"meter": ["SECRET", 3], "stamp": ["SECRET", "2026-01-01"], "kwh": [1.0, 2.0]})
-    with pytest.raises(dp.RecordError, match="timestamp") as caught:
+    with pytest.raises(dp.errors.RecordError, match="timestamp") as caught:
         plan_of(n=2, invalid="raise", align="linear").summarize(
             long, layout=dp.Long("meter", "stamp", "kwh", day="UTC")
         )
     assert "SECRET" not in str(caught.value)
-    with pytest.raises(dp.ParameterError) as refused:
+    with pytest.raises(dp.errors.ParameterError) as refused:
         dp.MeanPlan(n=5, epsilon=1, bound=dp.L2Ball(1.0), grid=6, unit=("SECRET", "b"))
     assert "SECRET" not in str(refused.value)
 
 
 def test_one_record_does_not_decide_the_grid():
     uneven = pa.table({"load": pa.array([[1.0] * 9, *([[1.0] * WIDTH] * 9)])})
-    with pytest.raises(dp.ParameterError, match="grid must be given"):
+    with pytest.raises(dp.errors.ParameterError, match="grid must be given"):
         dp.mean(uneven, epsilon=1, bound=dp.L2Ball(1.0), invalid="center")
     fixed = pa.table({"load": pa.array([[1.0] * WIDTH] * 20, pa.list_(pa.float64(), WIDTH))})
     assert dp.mean(fixed, epsilon=1, bound=dp.L2Ball(1.0), invalid="center").grid.size == WIDTH
@@ -129,10 +129,10 @@ def test_an_item_of_an_iterator_is_one_record(item):
 
 def test_items_of_two_kinds_are_refused_or_each_is_a_record():
     items = [np.ones((2, WIDTH)), np.ones(WIDTH)]
-    with pytest.raises(dp.RecordError, match="batches or records"):
+    with pytest.raises(dp.errors.RecordError, match="batches or records"):
         plan_of(invalid="raise").summarize(iter(items))
     assert plan_of(n=2).summarize(iter(items)).count == 2
-    assert plan_of(n=3).summarize(dp.Batches(items)).count == 3  # the second is no batch: one record, unusable
+    assert plan_of(n=3).summarize(dp.reading.Batches(items)).count == 3  # the second is no batch: one record, unusable
 
 
 def test_records_of_an_iterator_keep_their_owners(rng):
@@ -149,7 +149,7 @@ def test_one_file_under_two_names_is_refused(tmp_path):
     link = tmp_path / "b.csv"
     link.hardlink_to(path)
     for pair in ([path, f"file://{path}"], [path, link], [f"file://{path}", f"file://{tmp_path}/./a.csv"]):
-        with pytest.raises(dp.ParameterError, match="named once"):
+        with pytest.raises(dp.errors.ParameterError, match="named once"):
             plan_of(n=10).summarize([str(p) for p in pair], header=False)
 
 
@@ -157,7 +157,7 @@ def test_one_remote_file_under_two_names_is_refused():
     fsspec = pytest.importorskip("fsspec", reason="the remote extra is not installed")
     with fsspec.open("memory://x/a.csv", "w") as file:
         file.write("1,1,1,1,1,1\n" * 10)
-    with pytest.raises(dp.ParameterError, match="named once"):
+    with pytest.raises(dp.errors.ParameterError, match="named once"):
         plan_of(n=10).summarize(["memory://x/a.csv", "memory:///x/a.csv"], header=False)
 
 
@@ -173,11 +173,11 @@ def test_a_file_that_grew_is_not_counted_again(neighbors, invalid, tmp_path):
     for more in ("1,1,1,1,1,1\n", "\n"):
         path.write_text(path.read_text() + more)
         if (neighbors, invalid) == ("replace", "raise"):
-            with pytest.raises(dp.RecordError, match="changed since it was counted"):
+            with pytest.raises(dp.errors.RecordError, match="changed since it was counted"):
                 plan.summarize(path, header=False, checkpoint=saved)
         else:
             assert plan.summarize(path, header=False, checkpoint=saved).count == 10
-    assert dp.load_summary(saved).summary.count == 10
+    assert dp.engines.load_summary(saved).summary.count == 10
 
 
 def test_files_that_differ_in_the_middle_are_different(tmp_path):
@@ -207,7 +207,7 @@ def test_labels_that_are_used_up_by_reading_are_kept(rng, tmp_path):
 def test_plans_of_several_passes_have_no_checkpoint(tmp_path):
     plan = dp.MeanPlan(n=5000, epsilon=1, bound=dp.L2Ball(1.0), grid=GRID)
     assert plan.passes_needed > 1
-    with pytest.raises(dp.ParameterError, match="a checkpoint"):
+    with pytest.raises(dp.errors.ParameterError, match="a checkpoint"):
         plan.release(tmp_path / "a.csv", checkpoint=tmp_path / "c.summary")
 
 
@@ -226,21 +226,21 @@ def test_no_unit_stops_a_run_by_how_much_it_holds():
     labels = ["a", *["b"] * 70_000]
     assert plan.summarize(np.vstack([np.zeros((1, WIDTH)), many]), units=labels).count == 2
     strict = plan_of(n=2, unit="who", invalid="raise")
-    with pytest.raises(dp.RecordError, match="more than 65,536"):
+    with pytest.raises(dp.errors.RecordError, match="more than 65,536"):
         strict.summarize(np.vstack([np.zeros((1, WIDTH)), many]), units=labels)
 
 
 def test_a_unit_of_two_groups_belongs_to_none_where_membership_is_private(rng):
     curves, units = rng.normal(0, 1, (6, WIDTH)), ["a", "a", "b", "b", "c", "c"]
     plans = [plan_of(n=2, unit="who", neighbors="add-remove") for _ in range(2)]
-    plan = dp.GroupPlan(("x", "y"), tuple(plans))
+    plan = dp.plans.GroupPlan(("x", "y"), tuple(plans))
     found = plan.summarize(curves, ["x", "x", "x", "y", "y", "y"], units=units)
     assert {name: part.count for name, part in found.items()} == {"x": 1, "y": 1}
 
 
 def test_what_holds_labels_shows_none():
     plan = plan_of(n=2, unit="who")
-    task_blocks = list(dp.summaries.Task(plan.problem).source(np.ones((2, WIDTH)), units=["SECRET", "b"]).blocks())
+    task_blocks = list(dp.engines.task.Task(plan.problem).source(np.ones((2, WIDTH)), units=["SECRET", "b"]).blocks())
     assert "SECRET" not in repr(task_blocks)
 
 
@@ -255,12 +255,12 @@ def test_a_checkpoint_knows_how_its_files_were_read(tmp_path):
     for other in ({"columns": "b*"}, {"columns": order}, {"columns": "a*", "header": True}, {"layout": dp.Lists("g")}):
         with pytest.raises(dp.DpfdaError, match=r"another way|lists must hold numbers|does not hold"):
             plan.summarize(tmp_path / "one.parquet", checkpoint=saved, **other)
-    groups = dp.GroupPlan(("x", "y"), (plan_of(n=10), plan_of(n=10)))
+    groups = dp.plans.GroupPlan(("x", "y"), (plan_of(n=10), plan_of(n=10)))
     places = tmp_path / "g.summary"
     groups.summarize(tmp_path / "one.parquet", "g", columns="a*", checkpoint=places)
-    with pytest.raises(dp.PlanMismatch, match="another way"):
+    with pytest.raises(dp.errors.PlanMismatch, match="another way"):
         groups.summarize(tmp_path / "two.parquet", "h", columns="a*", checkpoint=places)
-    with pytest.raises(dp.ParameterError, match="name columns for labels"):
+    with pytest.raises(dp.errors.ParameterError, match="name columns for labels"):
         groups.summarize(tmp_path / "two.parquet", ["x"] * 20, columns="a*", checkpoint=tmp_path / "n.summary")
 
 
@@ -268,23 +268,28 @@ def test_a_file_replaced_while_it_is_hashed_is_not_counted(tmp_path, monkeypatch
     one, two, saved = tmp_path / "one.csv", tmp_path / "two.csv", tmp_path / "c.summary"
     one.write_text("1,1,1,1,1,1\n" * 30)
     two.write_text("2,2,2,2,2,2\n" * 30)
-    real = dp.places.Place.fingerprint
+    real = dp.reading.places.Place.fingerprint
 
     def replaced(place):
         found = real(place)
         one.write_text(two.read_text())
         return found
 
-    monkeypatch.setattr(dp.places.Place, "fingerprint", replaced)
-    with pytest.raises(dp.RecordError, match="changed while it was read"):
+    monkeypatch.setattr(dp.reading.places.Place, "fingerprint", replaced)
+    with pytest.raises(dp.errors.RecordError, match="changed while it was read"):
         plan_of(n=30, neighbors="add-remove").summarize(one, header=False, checkpoint=saved)
     assert not saved.exists()
 
 
 def test_later_passes_of_groups_read_what_the_first_did(rng, tmp_path):
     ledger = dp.Ledger.create(tmp_path / "s.ledger", study="s", epsilon=2)
-    facts = {"epsilon": 1, "bound": dp.L2Ball(1.0), "grid": GRID, "method": dp.Staged(dp.KNorm(2), spread=0.3)}
-    plan = dp.GroupPlan(("x",), (dp.MeanPlan(n=200, unit="who", **facts),))
+    facts = {
+        "epsilon": 1,
+        "bound": dp.L2Ball(1.0),
+        "grid": GRID,
+        "method": dp.methods.Staged(dp.methods.KNorm(2), spread=0.3),
+    }
+    plan = dp.plans.GroupPlan(("x",), (dp.MeanPlan(n=200, unit="who", **facts),))
     curves = rng.normal(0, 0.2, (400, WIDTH))
     labels = (np.arange(400) // 2).tolist()
     assert plan.release(curves, ledger, by=["x"] * 400, units=iter(labels), site="here")["x"].grid == GRID
@@ -295,7 +300,7 @@ def test_records_that_are_used_up_by_reading_are_unusable():
     rows = [np.ones(WIDTH).tolist(), iter([1.0] * WIDTH), *([[1.0] * WIDTH] * 3)]
     plan = plan_of(n=5)
     assert plan.summarize(rows) == plan.summarize(rows)
-    with pytest.raises(dp.RecordError, match="row 1 "):
+    with pytest.raises(dp.errors.RecordError, match="row 1 "):
         plan_of(n=5, invalid="raise").summarize(rows)
 
 
@@ -309,9 +314,9 @@ def test_a_measurement_gives_no_warning_about_records():
 
 def test_columns_that_repeat_are_refused():
     frame = pd.DataFrame(np.ones((3, 4)), columns=["a", "a", "b", "who"])
-    with pytest.raises(dp.FileError, match="names repeat"):
+    with pytest.raises(dp.errors.FileError, match="names repeat"):
         plan_of(n=3).summarize(frame, columns=["b"])
-    with pytest.raises(dp.ParameterError, match="different"):
+    with pytest.raises(dp.errors.ParameterError, match="different"):
         plan_of(n=3).summarize(frame.iloc[:, 1:], columns=["b", "b"])
 
 

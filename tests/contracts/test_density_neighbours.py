@@ -13,22 +13,22 @@ import numpy as np
 import pytest
 
 import dpfda as dp
-from dpfda.atoms import Atoms
-from dpfda.diameter import AtomReach
+from dpfda.bounds.atoms import Atoms
+from dpfda.bounds.diameter import AtomReach
 from dpfda.problems.density import DensityProblem
 
 METHODS = {
-    "KNorm": dp.KNorm(),
-    "KNorm-5": dp.KNorm(components=5),
-    "Minimax": dp.Minimax(),
-    "Minimax-kernel": dp.Minimax(power=0.2, noise="kernel"),
-    "FRL": dp.FRL(components=6),
-    "FRL-paper": dp.FRL(components=6, sensitivity="paper"),
-    "QR": dp.QR(eta=1.25),
-    "QR-kernel": dp.QR(eta=1.01, noise="kernel"),
-    "Bernstein": dp.Bernstein(4),
-    "Bernstein-tight": dp.Bernstein(4, order=3, sensitivity="tight"),
-    "GaussianProcess": dp.GaussianProcess(0.01),
+    "KNorm": dp.methods.KNorm(),
+    "KNorm-5": dp.methods.KNorm(components=5),
+    "Minimax": dp.methods.Minimax(),
+    "Minimax-kernel": dp.methods.Minimax(power=0.2, noise="kernel"),
+    "FRL": dp.methods.FRL(components=6),
+    "FRL-paper": dp.methods.FRL(components=6, sensitivity="paper"),
+    "QR": dp.methods.QR(eta=1.25),
+    "QR-kernel": dp.methods.QR(eta=1.01, noise="kernel"),
+    "Bernstein": dp.methods.Bernstein(4),
+    "Bernstein-tight": dp.methods.Bernstein(4, order=3, sensitivity="tight"),
+    "GaussianProcess": dp.methods.GaussianProcess(0.01),
 }
 #: Where the worst pair attains epsilon. The paper's sums of separate suprema cannot be attained together.
 LOOSE = {"FRL-paper": 0.35, "Bernstein": 0.15}
@@ -41,7 +41,7 @@ BOXES = {
 
 
 def plan_for(method: str, box: str, **options) -> dp.DensityPlan:
-    facts = {"n": 30, "epsilon": 1.0, "kernel": dp.Exponential(), "method": METHODS[method]} | BOXES[box]
+    facts = {"n": 30, "epsilon": 1.0, "kernel": dp.kernels.Exponential(), "method": METHODS[method]} | BOXES[box]
     return dp.DensityPlan(**(facts | options))
 
 
@@ -120,7 +120,9 @@ class TestCertifiedBound:
     """Grids of more than 4,096 cells: above the truth, and by less than 1.4."""
 
     def reach(self, shape, components, lone=False):
-        plan = dp.DensityPlan(n=100, epsilon=1, domain=[(0, 1)] * len(shape), cells=shape, method=dp.FRL(components=4))
+        plan = dp.DensityPlan(
+            n=100, epsilon=1, domain=[(0, 1)] * len(shape), cells=shape, method=dp.methods.FRL(components=4)
+        )
         inner = plan.problem.reach.restricted(1 + np.arange(components))
         return AtomReach(inner.atoms, inner.factor, inner.rest, lone)
 
@@ -130,7 +132,7 @@ class TestCertifiedBound:
         weights = rng.uniform(0.1, 1, components)
         bound = self.reach(shape, components, lone)
         certified = bound.absolute(weights), bound.euclidean(weights)
-        monkeypatch.setattr("dpfda.diameter.EXACT", 10**6)
+        monkeypatch.setattr("dpfda.bounds.diameter.EXACT", 10**6)
         exact = bound.absolute(weights), bound.euclidean(weights)
         for sure, true in zip(certified, exact, strict=True):
             assert true.gap == 1
@@ -139,16 +141,16 @@ class TestCertifiedBound:
             assert sure.gap <= 1.4
 
     def test_a_large_plan_reports_its_gap(self):
-        plan = dp.DensityPlan(n=10**6, epsilon=1, domain=[(0, 1)] * 2, cells=256, method=dp.FRL(components=60))
+        plan = dp.DensityPlan(n=10**6, epsilon=1, domain=[(0, 1)] * 2, cells=256, method=dp.methods.FRL(components=60))
         assert 1 < plan.sensitivity_gap < 1.4
         assert f"within {plan.sensitivity_gap:.2f} of exact" in repr(plan)
         assert "exact: all pairs" in repr(dp.DensityPlan(n=100, epsilon=1, domain=[(0, 1)]))
 
     def test_a_loose_bound_is_refused(self, monkeypatch):
-        monkeypatch.setattr("dpfda.atoms.Measure.affordable", lambda self, components: 16)
-        monkeypatch.setattr("dpfda.diameter.HUB_ROUNDS", 0)
-        with pytest.raises(dp.ParameterError, match=r"within 1\.4"):
-            dp.DensityPlan(n=100, epsilon=1, domain=[(0, 1)] * 2, cells=128, method=dp.FRL(components=60))
+        monkeypatch.setattr("dpfda.bounds.atoms.Measure.affordable", lambda self, components: 16)
+        monkeypatch.setattr("dpfda.bounds.diameter.HUB_ROUNDS", 0)
+        with pytest.raises(dp.errors.ParameterError, match=r"within 1\.4"):
+            dp.DensityPlan(n=100, epsilon=1, domain=[(0, 1)] * 2, cells=128, method=dp.methods.FRL(components=60))
 
     def test_blocks_hold_what_they_say(self, rng):
         lines = (rng.normal(size=(37, 3)), rng.normal(size=(23, 4)))

@@ -13,12 +13,14 @@ import pytest
 from conftest import hostile
 
 import dpfda as dp
-from dpfda import blocks, checkpoints, summaries
-from dpfda.origins import Origin, Stretch, as_stretch, check_groups_apart
+from dpfda.core.origins import Origin, Stretch, as_stretch, check_groups_apart
+from dpfda.engines import checkpoints
+from dpfda.engines import task as summaries
+from dpfda.reading import blocks
 
 WIDTH = 11
 NAMES = [f"h{i:02d}" for i in range(WIDTH)]
-FACTS: dict[str, Any] = {"epsilon": 1, "bound": dp.L2Ball(1.0), "grid": WIDTH, "method": dp.KNorm(3)}
+FACTS: dict[str, Any] = {"epsilon": 1, "bound": dp.L2Ball(1.0), "grid": WIDTH, "method": dp.methods.KNorm(3)}
 CURVE = dp.MeanPlan(n=6, **FACTS).basis.functions[:, 0]
 RELATIONS = ["replace", "add-remove"]
 #: Where nothing may be refused because of what labels are found.
@@ -47,7 +49,7 @@ def loss(plan: Any, one: Any, two: Any) -> float:
 def test_a_person_in_two_parts_is_refused(neighbors, invalid):
     plan = plan_of(neighbors=neighbors, invalid=invalid)
     parts = [plan.summarize(table(people), columns="h*") for people in (["u1", "u2"], ["u1", "u3"])]
-    with pytest.raises(dp.RecordError, match="cannot be put together: the same person may be in both"):
+    with pytest.raises(dp.errors.RecordError, match="cannot be put together: the same person may be in both"):
         parts[0].merge(parts[1])
 
 
@@ -68,12 +70,12 @@ def test_elsewhere_the_proof_rests_on_public_facts(neighbors, invalid):
     plan = plan_of(n=4, neighbors=neighbors, invalid=invalid)
     for people in (["a", "b"], ["c", "d"]), (["a", "b"], ["b", "c"]), (["a"], ["z"]):
         parts = [plan.summarize(table(some), columns="h*") for some in people]
-        with pytest.raises(dp.RecordError, match="may be in both"):
+        with pytest.raises(dp.errors.RecordError, match="may be in both"):
             parts[0].merge(parts[1])
     low = plan.summarize(table(["a", "b"]), columns="h*", between=("a", "m"))
     high = plan.summarize(table(["n", "z"]), columns="h*", between=("n", "z"))
     assert low.merge(high) == plan.summarize(table(["a", "b", "n", "z"]), columns="h*")
-    with pytest.raises(dp.RecordError, match="may be in both"):
+    with pytest.raises(dp.errors.RecordError, match="may be in both"):
         low.merge(plan.summarize(table(["x"]), columns="h*", between=("m", "z")))
     here, there = (plan.summarize(table(["a", "b"]), columns="h*", site=site) for site in ("north", "south"))
     assert here.merge(there).count == 4
@@ -82,7 +84,7 @@ def test_elsewhere_the_proof_rests_on_public_facts(neighbors, invalid):
 @pytest.mark.parametrize("neighbors", RELATIONS)
 def test_what_lies_outside_a_declared_stretch_is_left_out_or_stops_the_run(neighbors):
     strict = plan_of(n=3, neighbors=neighbors)
-    with pytest.raises(dp.RecordError, match="outside the declared stretch in row 2"):
+    with pytest.raises(dp.errors.RecordError, match="outside the declared stretch in row 2"):
         strict.summarize(table(["a", "b", "x"]), columns="h*", between=("a", "m"))
     plan = plan_of(n=4, neighbors=neighbors, invalid="center")
     low, high = (plan.summarize(table(["a", "x"]), columns="h*", between=ends) for ends in (("a", "m"), ("n", "z")))
@@ -107,11 +109,11 @@ def test_numbers_and_texts_as_stretches():
     assert not Stretch.over(["10", "11"]).meets(Stretch.over(["2", "9"]))
     assert Stretch.over(["nan", "inf"]).numbers is None
     for bad in ("ab", ("b", "a"), (1, "a"), (2, 1), (float("nan"), 1), 3, [1, 2, 3]):
-        with pytest.raises(dp.ParameterError, match="between"):
+        with pytest.raises(dp.errors.ParameterError, match="between"):
             as_stretch(bad)
-    with pytest.raises(dp.ParameterError, match="between is a stretch of units"):
+    with pytest.raises(dp.errors.ParameterError, match="between is a stretch of units"):
         dp.MeanPlan(n=6, **FACTS).summarize(np.zeros((6, WIDTH)), between=("a", "b"))
-    with pytest.raises(dp.ParameterError, match="a site is a short name"):
+    with pytest.raises(dp.errors.ParameterError, match="a site is a short name"):
         plan_of().summarize(table(["a"]), columns="h*", site=3)
 
 
@@ -120,19 +122,19 @@ def test_numbers_and_texts_as_stretches():
 def test_a_summary_does_not_merge_with_itself(neighbors, unit):
     plan = plan_of(unit=unit, neighbors=neighbors)
     part = plan.summarize(table(["a", "b", "c"]), columns="h*")
-    with pytest.raises(dp.RecordError, match="the same records are in both"):
+    with pytest.raises(dp.errors.RecordError, match="the same records are in both"):
         part.merge(part)
     whole = part.merge(plan.summarize(table(["x", "y"]), columns="h*", site="elsewhere"))
-    with pytest.raises(dp.RecordError, match="the same records are in both"):
+    with pytest.raises(dp.errors.RecordError, match="the same records are in both"):
         whole.merge(part)
 
 
 def test_one_summary_is_not_two_groups():
-    plan = dp.GroupPlan(("x", "y"), [dp.MeanPlan(n=3, **FACTS)] * 2)
+    plan = dp.plans.GroupPlan(("x", "y"), [dp.MeanPlan(n=3, **FACTS)] * 2)
     rows = np.zeros((6, WIDTH))
     found = plan.summarize(rows, list("xxxyyy"))
     assert plan.release(found)
-    with pytest.raises(dp.RecordError, match="the same records are in both"):
+    with pytest.raises(dp.errors.RecordError, match="the same records are in both"):
         plan.release({"x": found["x"], "y": found["x"]})
     apart = plan.summarize(rows, list("xxxyyy"))  # another reading
     assert plan.release({"x": found["x"], "y": apart["y"]})
@@ -140,12 +142,12 @@ def test_one_summary_is_not_two_groups():
 
 def test_a_person_in_two_groups_of_different_readings_is_refused():
     """Groups share nobody, or their budgets would add up."""
-    plan = dp.GroupPlan(("x", "y"), [plan_of(n=2)] * 2)
+    plan = dp.plans.GroupPlan(("x", "y"), [plan_of(n=2)] * 2)
     parts = {
         "x": plan["x"].summarize(table(["a", "b"]), columns="h*"),
         "y": plan["y"].summarize(table(["b", "c"]), columns="h*"),
     }
-    with pytest.raises(dp.RecordError, match="may be in both"):
+    with pytest.raises(dp.errors.RecordError, match="may be in both"):
         plan.release(parts)
     parts["y"] = plan["y"].summarize(table(["c", "d"]), columns="h*")
     assert plan.release(parts)
@@ -155,7 +157,7 @@ def test_many_groups_of_one_reading_are_apart():
     origin = Origin()
     groups = [[Origin(origin.reading, f"g{i}", keyed=True)] for i in range(5000)]
     check_groups_apart(groups)
-    with pytest.raises(dp.RecordError, match="the same records"):
+    with pytest.raises(dp.errors.RecordError, match="the same records"):
         check_groups_apart([*groups, groups[17]])
 
 
@@ -173,10 +175,10 @@ def test_one_file_counts_once_whatever_it_is_called(file, tmp_path, monkeypatch)
     plan = dp.MeanPlan(n=6, **FACTS)
     first = plan.summarize(file)
     for twin in (file, link, other, "file.csv", "./file.csv"):
-        with pytest.raises(dp.RecordError, match="the same file is in both"):
+        with pytest.raises(dp.errors.RecordError, match="the same file is in both"):
             first.merge(plan.summarize(twin))
-    groups = dp.GroupPlan(("x", "y"), [dp.MeanPlan(n=3, **FACTS)] * 2)
-    with pytest.raises(dp.RecordError, match="the same file is in both"):
+    groups = dp.plans.GroupPlan(("x", "y"), [dp.MeanPlan(n=3, **FACTS)] * 2)
+    with pytest.raises(dp.errors.RecordError, match="the same file is in both"):
         groups.release({"x": groups["x"].summarize(file), "y": groups["y"].summarize(link)})
     (tmp_path / "copy.csv").write_bytes(file.read_bytes())  # another file: what it holds is not looked at
     assert first.merge(plan.summarize(tmp_path / "copy.csv")).count == 6
@@ -194,14 +196,14 @@ def test_a_file_stays_itself_when_it_is_linked_moved_or_touched(how, file, tmp_p
     else:
         file.chmod(0o600)
         other = file
-    with pytest.raises(dp.RecordError, match="the same file is in both"):
+    with pytest.raises(dp.errors.RecordError, match="the same file is in both"):
         first.merge(plan.summarize(other))
 
 
 def test_what_was_added_up_is_known_as_well():
     plan = dp.MeanPlan(n=9, **FACTS)
     one, two = (plan.summarize(table(["a", "b", "c"])[NAMES]) for _ in range(2))
-    with pytest.raises(dp.RecordError, match="the same records"):
+    with pytest.raises(dp.errors.RecordError, match="the same records"):
         one.plus(two).merge(two)
     assert len(one.plus(one).origins) == 1
 
@@ -212,40 +214,40 @@ def test_labels_of_another_column_or_type_show_nothing(tmp_path):
     long = pd.DataFrame({"time": np.tile(grid.points, 2), "value": 0.5})
     long["first"], long["second"] = np.repeat(["a", "b"], WIDTH), np.repeat(["x", "y"], WIDTH)
     one, two = (plan.summarize(long, layout=dp.Long(who, "time", "value")) for who in ("first", "second"))
-    with pytest.raises(dp.RecordError, match="may be in both"):
+    with pytest.raises(dp.errors.RecordError, match="may be in both"):
         one.merge(two)
     people = plan_of(n=4)
     table([3, 4]).astype({"who": "int64"}).to_parquet(tmp_path / "a.parquet")
     table(["3.0", "5.0"]).to_csv(tmp_path / "b.csv", index=False)
     parts = [people.summarize(tmp_path / name, columns=NAMES) for name in ("a.parquet", "b.csv")]
-    with pytest.raises(dp.RecordError, match="may be in both"):
+    with pytest.raises(dp.errors.RecordError, match="may be in both"):
         parts[0].merge(parts[1])
 
 
 def test_two_stretches_of_one_file_are_two_parts_and_one_group(tmp_path):
     table(["a", "b", "x", "y"]).to_csv(tmp_path / "all.csv", index=False)
-    plan = dp.GroupPlan(("p", "q"), [plan_of(n=4, invalid="center")] * 2)
+    plan = dp.plans.GroupPlan(("p", "q"), [plan_of(n=4, invalid="center")] * 2)
     frame = pd.read_csv(tmp_path / "all.csv").assign(g="p")
     frame.to_csv(tmp_path / "all.csv", index=False)
     reading = {"columns": NAMES, "header": True, "checkpoint": tmp_path / "c.summary"}
     for ends in (("a", "m"), ("n", "z")):
         plan.summarize(tmp_path / "all.csv", "g", between=ends, **reading)
-    found = dp.load_summary(tmp_path / "c.summary").summaries
+    found = dp.engines.load_summary(tmp_path / "c.summary").summaries
     assert found["p"].count == 4
-    with pytest.raises(dp.RecordError, match="the same records are in both"):
+    with pytest.raises(dp.errors.RecordError, match="the same records are in both"):
         plan.release({"p": found["p"], "q": found["p"]})
 
 
 def test_saved_summaries_know_their_files(file, tmp_path):
     plan = dp.MeanPlan(n=6, **FACTS)
     plan.summarize(file, checkpoint=tmp_path / "a.summary")
-    one, two = (dp.load_summary(tmp_path / "a.summary").summary for _ in range(2))
-    with pytest.raises(dp.RecordError, match="the same records are in both"):
+    one, two = (dp.engines.load_summary(tmp_path / "a.summary").summary for _ in range(2))
+    with pytest.raises(dp.errors.RecordError, match="the same records are in both"):
         one.merge(two)
-    with pytest.raises(dp.RecordError, match="the same file is in both"):
+    with pytest.raises(dp.errors.RecordError, match="the same file is in both"):
         one.merge(plan.summarize(file))
-    saved = dp.load_summary(tmp_path / "a.summary")
-    with pytest.raises(dp.RecordError, match="counted already"):
+    saved = dp.engines.load_summary(tmp_path / "a.summary")
+    with pytest.raises(dp.errors.RecordError, match="counted already"):
         saved.plus(saved)
 
 
@@ -255,10 +257,10 @@ def test_checkpoints_of_people_take_declared_files_one_by_one(neighbors, invalid
     for name, people in (("a", ["a", "b"]), ("b", ["n", "z"])):
         table(people).to_csv(tmp_path / f"{name}.csv", index=False)
     reading = {"columns": NAMES, "header": True, "checkpoint": tmp_path / "c.summary"}
-    with pytest.raises(dp.ParameterError, match="files one by one"):
+    with pytest.raises(dp.errors.ParameterError, match="files one by one"):
         plan.summarize([tmp_path / "a.csv", tmp_path / "b.csv"], **reading)
     plan.summarize(tmp_path / "a.csv", between=("a", "m"), **reading)
-    with pytest.raises(dp.RecordError, match="may hold the same unit"):
+    with pytest.raises(dp.errors.RecordError, match="may hold the same unit"):
         plan.summarize(tmp_path / "b.csv", **reading)
     whole = plan.summarize(tmp_path / "b.csv", between=("n", "z"), **reading)
     assert whole == plan.summarize(table(["a", "b", "n", "z"]), columns=NAMES)
@@ -289,14 +291,14 @@ def test_files_of_people_need_no_order_where_an_order_would_tell(neighbors, inva
     assert plan.summarize(tmp_path / "a.csv", columns=NAMES, header=True) == whole
     monkeypatch.setattr(summaries, "BYTES_AT_ONCE", 5000)
     assert plan.summarize(tmp_path / "a.csv", columns=NAMES, header=True) == whole
-    with pytest.raises(dp.RecordError, match="not in order"):
+    with pytest.raises(dp.errors.RecordError, match="not in order"):
         plan_of(n=50).summarize(tmp_path / "a.csv", columns=NAMES, header=True)
 
 
 # -- 2. no number of records is refused where it is private -----------------------------------------------
 
 
-def many(plan: Any, record: np.ndarray, count: int) -> dp.Summary:
+def many(plan: Any, record: np.ndarray, count: int) -> dp.engines.Summary:
     """So many equal records, by doubling."""
     found, several = plan.summarize(record[:0]), plan.summarize(record)
     while count:
@@ -310,14 +312,14 @@ COUNTED = {
     "mean": dp.MeanPlan(n=10, **FACTS, neighbors="add-remove", invalid="center"),
     "covariance": dp.CovariancePlan(n=10, **(FACTS | PRIVATE | {"grid": 6})),
     "density": dp.DensityPlan(n=10, domain=[(0, 1)], cells=8, outside="clip", **PRIVATE),
-    "logistic": dp.KernelPlan(n=10, domain=[(0, 1)], classes=("a", "b"), **PRIVATE),
-    "hinge": dp.KernelPlan(n=10, domain=[(0, 1)], classes=("a", "b"), criterion="hinge", **PRIVATE),
-    "huber": dp.KernelPlan(n=10, domain=[(0, 1)], bound=(0, 1), criterion="huber", **PRIVATE),
-    "smoother": dp.SmootherPlan(n=10, domain=[(0, 1)], bound=(0, 1), passes=1, **PRIVATE),
-    "regression": dp.RegressionPlan(
+    "logistic": dp.plans.KernelPlan(n=10, domain=[(0, 1)], classes=("a", "b"), **PRIVATE),
+    "hinge": dp.plans.KernelPlan(n=10, domain=[(0, 1)], classes=("a", "b"), criterion="hinge", **PRIVATE),
+    "huber": dp.plans.KernelPlan(n=10, domain=[(0, 1)], bound=(0, 1), criterion="huber", **PRIVATE),
+    "smoother": dp.plans.SmootherPlan(n=10, domain=[(0, 1)], bound=(0, 1), passes=1, **PRIVATE),
+    "regression": dp.plans.RegressionPlan(
         n=10, covariates=1, covariate_bound=1.0, passes=1, bound=dp.L2Ball(1.0), grid=6, **PRIVATE
     ),
-    "radius": dp.RadiusPlan(n=10, grid=6, **PRIVATE),
+    "radius": dp.plans.RadiusPlan(n=10, grid=6, **PRIVATE),
 }
 
 
@@ -357,10 +359,16 @@ def test_the_weight_of_many_records_levels_off():
 @pytest.mark.parametrize("criterion", ["logistic", "hinge"])
 def test_one_record_among_very_many_moves_a_minimiser_no_further(criterion):
     """About the place where weights level off, with records that pull one way and one that pulls the other."""
-    plan = dp.KernelPlan(
-        n=5, domain=[(0, 1)], classes=("a", "b"), criterion=criterion, psi=0.5, components=4, method=dp.KNorm(4),
+    plan = dp.plans.KernelPlan(
+        n=5,
+        domain=[(0, 1)],
+        classes=("a", "b"),
+        criterion=criterion,
+        psi=0.5,
+        components=4,
+        method=dp.methods.KNorm(4),
         **PRIVATE,
-    )  # fmt: skip
+    )
     worst = 0.0
     for count in (0, 3, 50, 200, 499, 500, 501, 800, 2000, 10**6):
         base = many(plan, np.array([[0.3, 1.0]]), count)
@@ -384,7 +392,7 @@ def test_a_word_for_nothing_is_nobody_in_every_format(word, neighbors, tmp_path)
     table(people).to_parquet(tmp_path / "a.parquet")
     frame = table(people)
     for data in (tmp_path / "a.csv", tmp_path / "a.parquet", frame, pa.Table.from_pandas(frame)):
-        with pytest.raises(dp.RecordError, match="A who is missing"):
+        with pytest.raises(dp.errors.RecordError, match="A who is missing"):
             strict.summarize(data, columns=NAMES, header=True)
         assert plan.summarize(data, columns=NAMES, header=True) == expected
     assert plan.summarize(frame[NAMES].to_numpy(), units=people) == expected
@@ -404,7 +412,7 @@ def test_a_listed_group_may_be_called_none():
     ages, severity = np.linspace(0, 1, 60), ["none", "mild", "NA"] * 20
     found = dp.density(ages, by=severity, groups=["none", "mild", "NA"], epsilon=1, domain=[(0, 1)])
     assert [part.plan.n for part in found.values()] == [20, 20, 20]
-    with pytest.raises(dp.RecordError, match="missing"), pytest.warns(dp.NotPrivateWarning):
+    with pytest.raises(dp.errors.RecordError, match="missing"), pytest.warns(dp.errors.NotPrivateWarning):
         dp.density(ages, by=severity, epsilon=1, domain=[(0, 1)])
 
 
@@ -429,9 +437,9 @@ def test_files_whose_labels_differ_in_type_are_not_joined(tmp_path):
     table(["3", "4"]).to_csv(tmp_path / "text.csv", index=False)
     read = lambda *names: plan.summarize([tmp_path / n for n in names], columns=NAMES).count  # noqa: E731
     for one, two in (("int64", "float64"), ("int64", "str"), ("float64", "str"), ("bool", "int64")):
-        with pytest.raises(dp.FileError, match="labels of another type"):
+        with pytest.raises(dp.errors.FileError, match="labels of another type"):
             read(f"{one}.parquet", f"{two}.parquet")
-    with pytest.raises(dp.FileError, match="labels of another type"):
+    with pytest.raises(dp.errors.FileError, match="labels of another type"):
         read("int64.parquet", "text.csv")
     assert read("int64.parquet", "int32.parquet") == 2
     assert read("str.parquet", "text.csv") == 2
@@ -442,27 +450,27 @@ def test_files_whose_labels_differ_in_type_are_not_joined(tmp_path):
 
 @pytest.mark.parametrize("neighbors", RELATIONS)
 def test_a_long_curve_is_smoothed_in_bounded_memory(neighbors, monkeypatch):
-    plan = dp.MeanPlan(n=2, **(FACTS | {"grid": 24}), align=dp.Smooth(), neighbors=neighbors, invalid="center")
+    plan = dp.MeanPlan(n=2, **(FACTS | {"grid": 24}), align=dp.spaces.Smooth(), neighbors=neighbors, invalid="center")
     t = np.linspace(0, 1, 30_000)
     largest = []
-    real = dp.intake._seen
-    monkeypatch.setattr(dp.intake, "_seen", lambda *given: (largest.append(found := real(*given)), found)[1])
-    found = plan.summarize(dp.Irregular([t, t[::600]], [np.sin(5 * t), np.cos(t[::600])]))
+    real = dp.spaces.alignment._seen
+    monkeypatch.setattr(dp.spaces.alignment, "_seen", lambda *given: (largest.append(found := real(*given)), found)[1])
+    found = plan.summarize(dp.reading.Irregular([t, t[::600]], [np.sin(5 * t), np.cos(t[::600])]))
     assert found.count == 2
-    assert max(each.size for each in largest) <= dp.intake.CHUNK * 24
-    short = plan.summarize(dp.Irregular([t[::10], t[::600]], [np.sin(5 * t[::10]), np.cos(t[::600])]))
+    assert max(each.size for each in largest) <= dp.spaces.alignment.CHUNK * 24
+    short = plan.summarize(dp.reading.Irregular([t[::10], t[::600]], [np.sin(5 * t[::10]), np.cos(t[::600])]))
     assert found.totals == pytest.approx(short.totals, rel=1e-2, abs=2e4)  # the same curve, seen ten times as often
 
 
 def test_a_curve_of_too_many_observations_is_unusable(monkeypatch):
-    monkeypatch.setattr(dp.intake, "MOST_OBSERVATIONS", 100)
+    monkeypatch.setattr(dp.spaces.alignment, "MOST_OBSERVATIONS", 100)
     t = np.linspace(0, 1, 101)
-    data = dp.Irregular([t, t[:100:3]], [t, t[:100:3]])
+    data = dp.reading.Irregular([t, t[:100:3]], [t, t[:100:3]])
     facts = {**FACTS, "align": "linear", "n": 2}
-    with pytest.raises(dp.RecordError, match="more than 100 observations in row 0"):
+    with pytest.raises(dp.errors.RecordError, match="more than 100 observations in row 0"):
         dp.MeanPlan(**facts).summarize(data)
     plan = dp.MeanPlan(**facts, invalid="center")
-    nothing = dp.Irregular([[], t[:100:3]], [[], t[:100:3]])
+    nothing = dp.reading.Irregular([[], t[:100:3]], [[], t[:100:3]])
     assert plan.summarize(data) == plan.summarize(nothing)
 
 
@@ -475,20 +483,22 @@ def test_no_label_of_a_person_stops_a_run(label, neighbors):
     base = plan.summarize(table(["a", "b"]), columns=NAMES)
     found = plan.summarize(table(["a", "b", label]), columns=NAMES)
     assert loss(plan, found, base) <= 1
-    if dp.labels.is_missing(dp.labels.label_text(label)):  # a row that says whose it is, and one that does not
+    if dp.core.labels.is_missing(
+        dp.core.labels.label_text(label)
+    ):  # a row that says whose it is, and one that does not
         assert loss(plan, plan.summarize(table(["a", "b", "x", label]), columns=NAMES), base) <= 1
 
 
 @pytest.mark.parametrize("neighbors", RELATIONS)
 def test_no_label_of_a_group_stops_a_run(neighbors):
     facts = {**FACTS, "invalid": "center", "neighbors": neighbors}
-    plan = dp.GroupPlan(("x", "y"), [dp.MeanPlan(n=3, **facts)] * 2)
+    plan = dp.plans.GroupPlan(("x", "y"), [dp.MeanPlan(n=3, **facts)] * 2)
     rows = np.tile(CURVE, (6, 1))
     for odd in (None, "", "z", float("nan"), object()):
         found = plan.summarize(rows, [*"xxyyy", odd])
         assert {name: part.count for name, part in found.items()} == {"x": 2, "y": 3}
         assert plan.release(found)["x"].plan.n == 3  # under replace the missing one is the centre
-    people = dp.GroupPlan(("x", "y"), [dp.MeanPlan(n=2, unit="who", **facts)] * 2)
+    people = dp.plans.GroupPlan(("x", "y"), [dp.MeanPlan(n=2, unit="who", **facts)] * 2)
     # A row without a group is left out of its person; a person in two groups is in none.
     found = people.summarize(rows, ["x", None, "y", "y", "x", "y"], units=[*"aabbcc"])
     assert {name: part.count for name, part in found.items()} == {"x": 1, "y": 1}
@@ -517,7 +527,7 @@ def test_no_item_of_an_iterator_decides_what_the_others_are():
             found = plan.summarize(iter(items))
             assert found.count == 5
             assert loss(plan, found, base) <= 1
-    batches = dp.Batches([np.array(usual[:2]), None, np.array(usual[2:])])
+    batches = dp.reading.Batches([np.array(usual[:2]), None, np.array(usual[2:])])
     assert plan.summarize(batches).count == 5
     frames = iter([table(["a", "b"]), 3.0, table(["c"])])
     assert plan_of(n=3, invalid="center").summarize(frames, columns=NAMES).count == 3
@@ -529,12 +539,14 @@ def test_each_line_of_a_broken_file_counts_once(tmp_path):
     for end in ("\n", "\r\n", "\r\r\n", "\r\r\r\n"):
         (tmp_path / "x.csv").write_bytes(end.join(["age", *values, ""]).encode())
         assert dp.density(tmp_path / "x.csv", epsilon=1, domain=[(0, 1)], invalid="center", header=True).plan.n == 300
-    plan = dp.MeanPlan(n=3, **(FACTS | {"grid": 2, "method": dp.KNorm(1)}), invalid="center", neighbors="add-remove")
+    plan = dp.MeanPlan(
+        n=3, **(FACTS | {"grid": 2, "method": dp.methods.KNorm(1)}), invalid="center", neighbors="add-remove"
+    )
     for cell in ("1\r1", "\r", "1\r,1\r", "\r\r", "oops"):
         (tmp_path / "y.csv").write_bytes(f"a,b\n0,0\n{cell},0\n0,1\n".encode())
         assert plan.summarize(tmp_path / "y.csv", header=True).count == 3
     (tmp_path / "z.csv").write_bytes("age\r\n1\r\n".encode("utf-16"))
-    with pytest.raises(dp.FileError, match="UTF-8"):
+    with pytest.raises(dp.errors.FileError, match="UTF-8"):
         dp.density(tmp_path / "z.csv", epsilon=1, domain=[(0, 1)], invalid="center", header=True)
     private = dp.DensityPlan(n=9, epsilon=1, domain=[(0, 1)], invalid="center", neighbors="add-remove")
     for first in (b"\xff\xfe1", b"\xef\xbb\xbf", b"\x00", b"1,2,3", b'"'):  # without names the first line is a record
@@ -544,10 +556,10 @@ def test_each_line_of_a_broken_file_counts_once(tmp_path):
 
 def test_the_header_alone_says_how_a_file_is_laid_out(tmp_path):
     (tmp_path / "a.csv").write_text("a,b,c\n" + "1,2,3\n" * 3)
-    with pytest.raises(dp.RecordError, match=f"has 3 values and the plan expects {WIDTH}"):
+    with pytest.raises(dp.errors.RecordError, match=f"has 3 values and the plan expects {WIDTH}"):
         dp.MeanPlan(n=3, **FACTS, invalid="center").summarize(tmp_path / "a.csv", header=True)
     (tmp_path / "b.csv").write_text("a,b,c\n")
-    with pytest.raises(dp.RecordError, match="has 3 values"):  # whether there are records does not matter
+    with pytest.raises(dp.errors.RecordError, match="has 3 values"):  # whether there are records does not matter
         dp.MeanPlan(n=3, **FACTS, invalid="center", neighbors="add-remove").summarize(tmp_path / "b.csv", header=True)
 
 
@@ -555,10 +567,12 @@ STAGED = {
     "mean": dp.MeanPlan(n=40, **FACTS, invalid="center"),
     "covariance": dp.CovariancePlan(n=40, **(FACTS | {"grid": 6}), invalid="center"),
     "density": dp.DensityPlan(n=40, epsilon=1, domain=[(0, 1)], cells=8, invalid="center", outside="clip"),
-    "logistic": dp.KernelPlan(n=40, epsilon=1, domain=[(0, 1)], classes=("a", "b"), invalid="center"),
-    "smoother": dp.SmootherPlan(n=40, epsilon=1, domain=[(0, 1)], bound=(0, 1), passes=4, invalid="center"),
-    "radius": dp.RadiusPlan(n=40, epsilon=1, grid=6, invalid="center"),
-    "rounds": dp.MeanPlan(n=40, **(FACTS | {"method": dp.Staged(dp.KNorm(3), spread=0.5)}), invalid="center"),
+    "logistic": dp.plans.KernelPlan(n=40, epsilon=1, domain=[(0, 1)], classes=("a", "b"), invalid="center"),
+    "smoother": dp.plans.SmootherPlan(n=40, epsilon=1, domain=[(0, 1)], bound=(0, 1), passes=4, invalid="center"),
+    "radius": dp.plans.RadiusPlan(n=40, epsilon=1, grid=6, invalid="center"),
+    "rounds": dp.MeanPlan(
+        n=40, **(FACTS | {"method": dp.methods.Staged(dp.methods.KNorm(3), spread=0.5)}), invalid="center"
+    ),
 }
 
 
@@ -588,8 +602,8 @@ def test_the_records_that_are_kept_are_the_same_in_every_pass_and_form(tmp_path,
     frame.to_parquet(tmp_path / "a.parquet")
     for other in (frame, tmp_path / "a.parquet", data.tolist(), pa.Table.from_pandas(frame)):
         assert plan.summarize(other) == kept
-    assert plan.summarize(iter(data)) == plan.summarize(dp.Batches([data[:60], data[60:]])) == kept
-    with pytest.raises(dp.PlanMismatch, match="kept 30 of more curves, for a plan with n = 30"):
+    assert plan.summarize(iter(data)) == plan.summarize(dp.reading.Batches([data[:60], data[60:]])) == kept
+    with pytest.raises(dp.errors.PlanMismatch, match="kept 30 of more curves, for a plan with n = 30"):
         dp.MeanPlan(n=50, **FACTS, invalid="center").release(kept)
     twice = plan.summarize(np.vstack([data[:5]] * 20))  # records that are equal
     assert twice.count == 30
@@ -606,22 +620,43 @@ def test_equal_records_are_not_dropped_all_together():
 
 
 MISSING_KINDS = {
-    **{f"mean {m!r}": dp.MeanPlan(n=40, **(FACTS | {"method": m}), invalid="center")
-       for m in (dp.FRL(3), dp.QR(), dp.AR(), dp.KNorm(3), dp.Bernstein(5), dp.Select([dp.KNorm(2), dp.KNorm(4)]))},
-    "ellipsoid": dp.MeanPlan(n=40, **(FACTS | {"bound": dp.Ellipsoid([1.0, 0.5, 0.2])}), invalid="center"),
-    **{f"density {m!r}": dp.DensityPlan(n=40, epsilon=1, domain=[(0, 1)], cells=16, invalid="center", method=m)
-       for m in (None, dp.FRL(4), dp.QR(), dp.Bernstein(8), dp.Bernstein(20, sensitivity="tight"))},
+    **{
+        f"mean {m!r}": dp.MeanPlan(n=40, **(FACTS | {"method": m}), invalid="center")
+        for m in (
+            dp.methods.FRL(3),
+            dp.methods.QR(),
+            dp.methods.AR(),
+            dp.methods.KNorm(3),
+            dp.methods.Bernstein(5),
+            dp.methods.Select([dp.methods.KNorm(2), dp.methods.KNorm(4)]),
+        )
+    },
+    "ellipsoid": dp.MeanPlan(n=40, **(FACTS | {"bound": dp.bounds.Ellipsoid([1.0, 0.5, 0.2])}), invalid="center"),
+    **{
+        f"density {m!r}": dp.DensityPlan(n=40, epsilon=1, domain=[(0, 1)], cells=16, invalid="center", method=m)
+        for m in (
+            None,
+            dp.methods.FRL(4),
+            dp.methods.QR(),
+            dp.methods.Bernstein(8),
+            dp.methods.Bernstein(20, sensitivity="tight"),
+        )
+    },
     "covariance": dp.CovariancePlan(n=40, **(FACTS | {"grid": 6}), invalid="center"),
     "covariance centred": dp.CovariancePlan(n=4000, epsilon=1, bound=dp.L2Ball(1.0), grid=6, invalid="center"),
-    "smoother": dp.SmootherPlan(n=40, epsilon=1, domain=[(0, 1)], bound=(0, 1), passes=4, invalid="center"),
-    "regression": dp.RegressionPlan(
+    "smoother": dp.plans.SmootherPlan(n=40, epsilon=1, domain=[(0, 1)], bound=(0, 1), passes=4, invalid="center"),
+    "regression": dp.plans.RegressionPlan(
         n=40, epsilon=1, bound=dp.L2Ball(1.0), covariates=2, covariate_bound=1.0, grid=6, passes=4, invalid="center"
     ),
-    "huber": dp.KernelPlan(n=40, epsilon=1, domain=[(0, 1)], bound=(0, 1), criterion="huber", invalid="center"),
-    "radius": dp.RadiusPlan(n=40, epsilon=1, grid=6, invalid="center"),
-    "rounds": dp.MeanPlan(n=40, **(FACTS | {"method": dp.Staged(dp.KNorm(3), spread=0.5)}), invalid="center"),
-    "chosen rounds": dp.MeanPlan(n=400, **(FACTS | {"method": dp.Staged(dp.KNorm(3))}), invalid="center"),
-}  # fmt: skip
+    "huber": dp.plans.KernelPlan(n=40, epsilon=1, domain=[(0, 1)], bound=(0, 1), criterion="huber", invalid="center"),
+    "radius": dp.plans.RadiusPlan(n=40, epsilon=1, grid=6, invalid="center"),
+    "rounds": dp.MeanPlan(
+        n=40, **(FACTS | {"method": dp.methods.Staged(dp.methods.KNorm(3), spread=0.5)}), invalid="center"
+    ),
+    "chosen rounds": dp.MeanPlan(
+        n=400, **(FACTS | {"method": dp.methods.Staged(dp.methods.KNorm(3))}), invalid="center"
+    ),
+}
 
 
 @pytest.mark.parametrize("kind", MISSING_KINDS)
@@ -643,8 +678,10 @@ def test_a_missing_record_is_an_unusable_one_in_every_stage(kind):
 
 
 def test_a_group_label_that_goes_missing_costs_no_more(rng):
-    plans = [dp.DensityPlan(n=40, epsilon=1, domain=[(0, 1)], cells=16, invalid="center", method=dp.Bernstein(8))] * 2
-    plan, points = dp.GroupPlan(("x", "y"), plans), rng.uniform(0, 1, 80)
+    plans = [
+        dp.DensityPlan(n=40, epsilon=1, domain=[(0, 1)], cells=16, invalid="center", method=dp.methods.Bernstein(8))
+    ] * 2
+    plan, points = dp.plans.GroupPlan(("x", "y"), plans), rng.uniform(0, 1, 80)
     labels = ["x", "y"] * 40
     whole = plan.summarize(points, labels)
     for place in (0, 1):
@@ -655,7 +692,7 @@ def test_a_group_label_that_goes_missing_costs_no_more(rng):
 def test_another_number_of_records_is_refused_where_records_may_stop_a_run(rng):
     plan = dp.MeanPlan(n=30, **FACTS)
     for count in (29, 31):
-        with pytest.raises(dp.PlanMismatch, match=f"n = 30 curves and the data has {count}"):
+        with pytest.raises(dp.errors.PlanMismatch, match=f"n = 30 curves and the data has {count}"):
             plan.release(rng.normal(0, 0.3, (count, WIDTH)))
 
 
@@ -677,14 +714,14 @@ def test_no_word_about_records_that_were_centred(rng, caplog, capsys):
 # -- 6. the stages and the charge -----------------------------------------------------------------------------
 
 
-class TenTimes(dp.FRL):
+class TenTimes(dp.methods.FRL):
     """Calibrates for ten times the budget it is given."""
 
     def calibrate(self, problem, epsilon):
         return super().calibrate(problem, 10 * epsilon)
 
 
-class LateTenTimes(dp.KNorm):
+class LateTenTimes(dp.methods.KNorm):
     """The same in a first round of several."""
 
     def calibrate(self, problem, epsilon):
@@ -695,25 +732,27 @@ def test_a_method_that_spends_more_than_is_charged_is_refused(tmp_path):
     book = dp.Ledger.create(tmp_path / "s.ledger", study="s", epsilon=100)
     plans = [
         dp.MeanPlan(n=6, **(FACTS | {"method": TenTimes(3)})),
-        dp.MeanPlan(n=6, **(FACTS | {"method": dp.Staged(LateTenTimes(3), spread=0.5)})),
+        dp.MeanPlan(n=6, **(FACTS | {"method": dp.methods.Staged(LateTenTimes(3), spread=0.5)})),
     ]
     for plan in plans:
-        with pytest.raises(dp.PlanMismatch, match="does not keep to its budget"):
+        with pytest.raises(dp.errors.PlanMismatch, match="does not keep to its budget"):
             plan.release(np.zeros((6, WIDTH)), book)
-    groups = dp.GroupPlan(("x", "y"), [dp.MeanPlan(n=3, **(FACTS | {"epsilon": e})) for e in (1, "1/4")])
-    broken = dp.GroupPlan(
+    groups = dp.plans.GroupPlan(("x", "y"), [dp.MeanPlan(n=3, **(FACTS | {"epsilon": e})) for e in (1, "1/4")])
+    broken = dp.plans.GroupPlan(
         ("x", "y"),
         [dp.MeanPlan(n=3, **FACTS), dp.MeanPlan(n=3, **(FACTS | {"epsilon": "1/20", "method": TenTimes(3)}))],
     )
     assert groups.release(np.zeros((6, WIDTH)), book, by=list("xxxyyy"))
-    with pytest.raises(dp.PlanMismatch, match=r"cost epsilon 0\.5 .* charges 0\.05"):  # within the other group's budget
+    with pytest.raises(
+        dp.errors.PlanMismatch, match=r"cost epsilon 0\.5 .* charges 0\.05"
+    ):  # within the other group's budget
         broken.release(np.zeros((6, WIDTH)), book, by=list("xxxyyy"))
     assert book.spent == 1
 
 
 def test_a_later_stage_that_costs_too_much_is_never_drawn(tmp_path, monkeypatch):
     book = dp.Ledger.create(tmp_path / "s.ledger", study="s", epsilon=10)
-    plan = dp.MeanPlan(n=40, **(FACTS | {"method": dp.Staged(dp.KNorm(3), spread=0.5)}))
+    plan = dp.MeanPlan(n=40, **(FACTS | {"method": dp.methods.Staged(dp.methods.KNorm(3), spread=0.5)}))
     real = type(plan.course)._refinement
     drawn = []
 
@@ -721,13 +760,15 @@ def test_a_later_stage_that_costs_too_much_is_never_drawn(tmp_path, monkeypatch)
         stage = real(self, centre, axes, number)
         law = type(stage.parts[0].law)(stage.parts[0].law.epsilon * 5, stage.parts[0].law.axes, 1.0)
         monkeypatch.setattr(type(law), "draw", lambda *given: drawn.append(given))
-        return dp.protocol.Stage(stage.problem, (dp.protocol.Part(stage.parts[0].where, stage.parts[0].filter, law),))
+        return dp.problems.base.Stage(
+            stage.problem, (dp.problems.base.Part(stage.parts[0].where, stage.parts[0].filter, law),)
+        )
 
     plan.release(np.zeros((40, WIDTH)))
     monkeypatch.setattr(type(plan.course), "_refinement", greedy)
     first = plan.stage.parts[0].law
     monkeypatch.setattr(type(first), "draw", lambda self, settled, count=None: self.real(settled))
-    with pytest.raises(dp.PlanMismatch, match="does not keep to its budget") as caught:
+    with pytest.raises(dp.errors.PlanMismatch, match="does not keep to its budget") as caught:
         plan.release(np.zeros((40, WIDTH)), book)
     assert drawn == []
     assert any("stands" in note for note in caught.value.__notes__)
@@ -739,24 +780,26 @@ def test_a_later_stage_that_costs_too_much_is_never_drawn(tmp_path, monkeypatch)
 
 def test_groups_read_from_the_data_are_said(rng):
     ages, sex = rng.uniform(0, 1, 60), ["f", "m"] * 30
-    with pytest.warns(dp.NotPrivateWarning, match=r"Which groups there are is read from the data.*groups=\[\.\.\.\]"):
+    with pytest.warns(
+        dp.errors.NotPrivateWarning, match=r"Which groups there are is read from the data.*groups=\[\.\.\.\]"
+    ):
         found = dp.density(ages, by=sex, epsilon=1, domain=[(0, 1)])
     assert "They were read from the data" in found.statement
-    assert dp.GroupPlan.from_json(found.plan.to_json()).labels_read
+    assert dp.plans.GroupPlan.from_json(found.plan.to_json()).labels_read
     given = dp.density(ages, by=sex, groups=["f", "m"], epsilon=1, domain=[(0, 1)])
     assert "read from the data" not in given.statement
     assert given.plan.labels_read is None
     assert "labels_read" not in given.plan.to_json()  # so that digests stay what they were
-    with pytest.warns(dp.NotPrivateWarning):
-        curves = dp.mean(rng.normal(0, 1, (60, 6)), by=sex, epsilon=1, bound=dp.L2Ball(1.0), method=dp.KNorm(2))
+    with pytest.warns(dp.errors.NotPrivateWarning):
+        curves = dp.mean(rng.normal(0, 1, (60, 6)), by=sex, epsilon=1, bound=dp.L2Ball(1.0), method=dp.methods.KNorm(2))
     assert "They were read from the data" in curves.statement
-    with pytest.raises(dp.ParameterError, match="must be public"):
+    with pytest.raises(dp.errors.ParameterError, match="must be public"):
         dp.density(ages, by=sex, epsilon=1, domain=[(0, 1)], neighbors="add-remove", n=60)
 
 
 def test_classes_read_from_the_data_are_said(rng, tmp_path):
     X, y = rng.uniform(0, 1, (60, 1)), np.array(["no", "yes"] * 30)
-    with pytest.warns(dp.NotPrivateWarning, match=r"Which classes there are .*classes=\[\.\.\.\]"):
+    with pytest.warns(dp.errors.NotPrivateWarning, match=r"Which classes there are .*classes=\[\.\.\.\]"):
         model = dp.KernelClassifier(epsilon=1, domain=(0, 1)).fit(X, y)
     assert "They were read from the data" in model.statement
     model.save(tmp_path / "m.json")
@@ -764,7 +807,7 @@ def test_classes_read_from_the_data_are_said(rng, tmp_path):
     given = dp.KernelClassifier(epsilon=1, domain=(0, 1), classes=["no", "yes"]).fit(X, y)
     assert "read from the data" not in given.statement
     y[7] = "syphilis"
-    with pytest.warns(dp.NotPrivateWarning):
+    with pytest.warns(dp.errors.NotPrivateWarning):
         three = dp.KernelClassifier(epsilon=1, domain=(0, 1)).fit(X, y)
     assert "They were read from the data" in three.statement
 
@@ -781,7 +824,7 @@ def test_engines_refuse_surplus_records_and_count_missing_ones(rng):
     assert plan.summarize(dask.array.from_array(data, chunks=(7, -1))) == plan.summarize(data)
     assert plan.release(dask.array.from_array(data, chunks=(7, -1))).plan.n == 60
     few = dp.MeanPlan(n=40, **FACTS, invalid="center")
-    with pytest.raises(dp.PlanMismatch, match="n = 40 curves and the data has 50"):
+    with pytest.raises(dp.errors.PlanMismatch, match="n = 40 curves and the data has 50"):
         few.release(dask.array.from_array(data, chunks=(7, -1)))
 
 
@@ -803,7 +846,7 @@ def test_engines_know_whose_rows_they_read(neighbors, invalid, rng):
     whole = plan.summarize(parts, columns=NAMES)
     assert whole == plan.summarize(frame, columns=NAMES)
     assert (whole.origins[0].found is None) == ((neighbors, invalid) != ("replace", "raise"))
-    with pytest.raises(dp.RecordError, match="may be in both"):
+    with pytest.raises(dp.errors.RecordError, match="may be in both"):
         whole.merge(plan.summarize(table(["b", "x"]), columns=NAMES))
     if invalid == "center":
         some = plan.summarize(parts, columns=NAMES, between=("a", "b"))

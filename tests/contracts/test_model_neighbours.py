@@ -13,18 +13,19 @@ import pytest
 from conftest import GRID, drawn_without_noise, hostile, neighbours, plan_losses, stage_loss, stage_losses
 
 import dpfda as dp
-from dpfda import losses, summaries
+from dpfda.engines import task as summaries
+from dpfda.problems import losses
 
 RELATIONS = ("replace", "add-remove")
 COVARIANCE_METHODS = {
-    "FRL": dp.FRL(),
-    "FRL-6": dp.FRL(components=6),
-    "QR": dp.QR(),
-    "QR-kernel": dp.QR(noise="kernel"),
-    "AR": dp.AR(),
-    "Minimax": dp.Minimax(),
-    "KNorm": dp.KNorm(),
-    "KNorm-4": dp.KNorm(components=4),
+    "FRL": dp.methods.FRL(),
+    "FRL-6": dp.methods.FRL(components=6),
+    "QR": dp.methods.QR(),
+    "QR-kernel": dp.methods.QR(noise="kernel"),
+    "AR": dp.methods.AR(),
+    "Minimax": dp.methods.Minimax(),
+    "KNorm": dp.methods.KNorm(),
+    "KNorm-4": dp.methods.KNorm(components=4),
     "default": None,
 }
 
@@ -36,7 +37,7 @@ COVARIANCE_METHODS = {
 @pytest.mark.parametrize("method", COVARIANCE_METHODS)
 def test_no_neighbour_moves_a_covariance_past_epsilon(method, relation, rng):
     plan = dp.CovariancePlan(
-        n=30, epsilon=1.0, bound=dp.L2Ball(0.8, 0.3), grid=GRID, kernel=dp.Matern(1.5, 0.2),
+        n=30, epsilon=1.0, bound=dp.L2Ball(0.8, 0.3), grid=GRID, kernel=dp.kernels.Matern(1.5, 0.2),
         method=COVARIANCE_METHODS[method], neighbors=relation, invalid="center",
     )  # fmt: skip
     line, center = plan.basis.line, plan.problem.code.center
@@ -79,24 +80,24 @@ def test_the_covariance_bound_is_the_supremum(rng):
 @pytest.mark.parametrize("n", [2, 1000, 2**29])
 def test_covariances_of_few_and_very_many_curves(n):
     """Totals are written down by hand: all others at one corner, one moved across."""
-    plan = dp.CovariancePlan(n=n, epsilon=1.0, bound=dp.L2Ball(1.0), grid=GRID, method=dp.KNorm(3))
+    plan = dp.CovariancePlan(n=n, epsilon=1.0, bound=dp.L2Ball(1.0), grid=GRID, method=dp.methods.KNorm(3))
     curve = plan.basis.line.synthesize(np.eye(plan.basis.line.size)[0])
     down, up = (plan.problem.total(np.array([c])) for c in (-curve, curve))
-    same = dp.Summary(plan.problem.key, n, n * down)
-    moved = dp.Summary(plan.problem.key, n, (n - 1) * down + up)
+    same = dp.engines.Summary(plan.problem.key, n, n * down)
+    moved = dp.engines.Summary(plan.problem.key, n, (n - 1) * down + up)
     assert 0.98 <= plan.loss(plan.statistic(same) - plan.statistic(moved)) <= 1.0
 
 
 # -- regularised risk -----------------------------------------------------------------------------
 
 
-def risk_plan(criterion: str, dimension: int, relation: str, **options: object) -> dp.KernelPlan:
+def risk_plan(criterion: str, dimension: int, relation: str, **options: object) -> dp.plans.KernelPlan:
     facts = {"classes": ("a", "b", "c")} if criterion != "huber" else {"bound": (-2.0, 3.0)}
     facts |= {"n": 25, "epsilon": 1.0, "domain": [(0.0, 1.0)] * dimension, "neighbors": relation, "invalid": "center"}
-    return dp.KernelPlan(criterion=criterion, **(facts | options))
+    return dp.plans.KernelPlan(criterion=criterion, **(facts | options))
 
 
-def strongest_input(plan: dp.KernelPlan) -> np.ndarray:
+def strongest_input(plan: dp.plans.KernelPlan) -> np.ndarray:
     """The middle of the cell where the functions of the input have their largest norm, or any one of many."""
     box = plan.box
     places = box.all_cells if box.dimension <= 3 else np.zeros((1, box.dimension), dtype=np.int64)
@@ -184,14 +185,14 @@ def test_gradient_steps_alone_reach_the_same_minimiser(rng):
 # -- moments and residuals --------------------------------------------------------------------------
 
 
-def curves_plan(relation: str, covariate_bound: object, **options: object) -> dp.RegressionPlan:
+def curves_plan(relation: str, covariate_bound: object, **options: object) -> dp.plans.RegressionPlan:
     facts = {"n": 40, "epsilon": 2.0, "bound": dp.L2Ball(1.5, 0.2), "covariates": 2, "grid": GRID} | options
-    return dp.RegressionPlan(covariate_bound=covariate_bound, neighbors=relation, invalid="center", **facts)
+    return dp.plans.RegressionPlan(covariate_bound=covariate_bound, neighbors=relation, invalid="center", **facts)
 
 
-def smoother_plan(relation: str, dimension: int, **options: object) -> dp.SmootherPlan:
+def smoother_plan(relation: str, dimension: int, **options: object) -> dp.plans.SmootherPlan:
     facts = {"n": 40, "epsilon": 2.0, "domain": [(0.0, 1.0)] * dimension, "bound": (-1.0, 2.0)} | options
-    return dp.SmootherPlan(neighbors=relation, invalid="center", **facts)
+    return dp.plans.SmootherPlan(neighbors=relation, invalid="center", **facts)
 
 
 PLANS = {
@@ -205,10 +206,12 @@ PLANS = {
 }
 
 
-def odd_pairs(plan: dp.RegressionPlan | dp.SmootherPlan, rng: np.random.Generator) -> list[tuple[np.ndarray, ...]]:
+def odd_pairs(
+    plan: dp.plans.RegressionPlan | dp.plans.SmootherPlan, rng: np.random.Generator
+) -> list[tuple[np.ndarray, ...]]:
     """Neighbouring data sets: extreme covariates against opposite responses, and hostile numbers everywhere."""
     inputs, size = plan.design.columns, plan.response.columns
-    top = np.full(inputs, 1e9) if isinstance(plan, dp.RegressionPlan) else np.zeros(inputs)
+    top = np.full(inputs, 1e9) if isinstance(plan, dp.plans.RegressionPlan) else np.zeros(inputs)
     curve = 1e3 * plan.response.code.basis.functions[:, 0] if size > 1 else np.array([1e9])
     records = [np.append(top, curve), np.append(top, -curve), np.append(-top, curve), np.append(top, 0 * curve)]
     records += [

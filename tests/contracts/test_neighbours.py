@@ -35,15 +35,15 @@ def worst_direction(plan: dp.MeanPlan) -> np.ndarray:
     u = np.zeros(plan.basis.size)
     if isinstance(part.law, dp.noise.Ball):
         u[int(np.argmax(lengths[part.where] / part.law.axes))] = 1.0
-        if isinstance(plan.bound, dp.Box):
+        if isinstance(plan.bound, dp.bounds.Box):
             u[part.where] = 1.0
     else:
         u[part.where] = part.filter / part.law.scales
     assert problem.lengths.min() > 0
-    if isinstance(plan.bound, dp.L2Ball | dp.Ellipsoid):
+    if isinstance(plan.bound, dp.L2Ball | dp.bounds.Ellipsoid):
         v = u * lengths
         return lengths * v / np.sqrt((v**2).sum())
-    if isinstance(plan.bound, dp.L1Ball):
+    if isinstance(plan.bound, dp.bounds.L1Ball):
         return plan.bound.radius * (np.arange(u.size) == np.argmax(u))
     return lengths * (u > 0)
 
@@ -91,8 +91,8 @@ def test_extreme_budgets_and_sizes(method, n, epsilon):
     worst = worst_direction(plan)
     records = np.array([curve_from(plan, worst), curve_from(plan, -worst)])
     up, down = (plan.problem.encode(r[None])[0].astype(np.int64) for r in records)
-    first = dp.Summary(plan.problem.key, n, n * up)
-    second = dp.Summary(plan.problem.key, n, (n - 1) * up + down)
+    first = dp.engines.Summary(plan.problem.key, n, n * up)
+    second = dp.engines.Summary(plan.problem.key, n, (n - 1) * up + down)
     loss = plan.loss(plan.statistic(first) - plan.statistic(second))
     assert 0.98 * float(plan.epsilon) <= loss <= float(plan.epsilon)
 
@@ -130,17 +130,22 @@ def test_differences_without_noise_are_infinite_losses():
 @pytest.mark.parametrize(
     ("start", "length", "size", "method"),
     [
-        (1.7e9, 3e-4, 600, dp.KNorm(components=600)),
-        (1.7e9, 1e-3, 1000, dp.KNorm(components=600)),
-        (2459580.5, 1.0, 600, dp.KNorm(components=600)),
-        (0.0, 1.0, 600, dp.FRL(components=600)),
+        (1.7e9, 3e-4, 600, dp.methods.KNorm(components=600)),
+        (1.7e9, 1e-3, 1000, dp.methods.KNorm(components=600)),
+        (2459580.5, 1.0, 600, dp.methods.KNorm(components=600)),
+        (0.0, 1.0, 600, dp.methods.FRL(components=600)),
     ],
 )
 def test_cosines_far_from_zero_are_measured_not_assumed(start, length, size, method):
     """Rounded grid points are not midpoints: the basis must notice, or one record would count more."""
     grid = dp.Grid.midpoints(start, start + length, size)
     plan = dp.MeanPlan(
-        n=10, epsilon=1, bound=dp.L2Ball(1.0), grid=grid, kernel=dp.Cosine(dp.Exponential(length / 10)), method=method
+        n=10,
+        epsilon=1,
+        bound=dp.L2Ball(1.0),
+        grid=grid,
+        kernel=dp.kernels.Cosine(dp.kernels.Exponential(length / 10)),
+        method=method,
     )
     top = np.linalg.svd(plan.basis.vectors, full_matrices=False)[0][:, 0] / np.sqrt(grid.weights)
     base = np.zeros((10, size))
@@ -148,13 +153,13 @@ def test_cosines_far_from_zero_are_measured_not_assumed(start, length, size, met
 
 
 def test_absurd_public_parameters_are_refused():
-    with pytest.raises(dp.ParameterError, match="weights must be positive"):
+    with pytest.raises(dp.errors.ParameterError, match="weights must be positive"):
         dp.Grid([0.0, 0.5, 1.0], [1e302] * 3)
-    with pytest.raises(dp.ParameterError, match="radius must be"):
+    with pytest.raises(dp.errors.ParameterError, match="radius must be"):
         dp.L2Ball(2e-150)
-    with pytest.raises(dp.ParameterError, match="eta must leave powers"):
-        dp.MeanPlan(n=10, epsilon=1, bound=dp.L2Ball(1.0), grid=12, method=dp.QR(eta=1000.0, psi=1e-3))
-    with pytest.raises(dp.ParameterError, match="standardize must be one of False, True"):
+    with pytest.raises(dp.errors.ParameterError, match="eta must leave powers"):
+        dp.MeanPlan(n=10, epsilon=1, bound=dp.L2Ball(1.0), grid=12, method=dp.methods.QR(eta=1000.0, psi=1e-3))
+    with pytest.raises(dp.errors.ParameterError, match="standardize must be one of False, True"):
         dp.MeanPlan(n=10, epsilon=1, bound=dp.L2Ball(1.0), grid=12, standardize="no")
 
 
@@ -162,7 +167,7 @@ def test_summaries_that_no_records_can_make_are_refused():
     plan = plan_of("QR")
     key = plan.problem.key
     for totals in (np.full(GRID.size, 2**62), np.zeros(3, dtype=np.int64), np.zeros(GRID.size)):
-        with pytest.raises(dp.PlanMismatch, match=r"damaged|shape"):
-            plan.statistic(dp.Summary(key, plan.n, totals))
-    with pytest.raises(dp.PlanMismatch, match="shape"):
-        plan.statistic(dp.Summary(key, plan.n, np.full(GRID.size, 0.5, dtype=object)))
+        with pytest.raises(dp.errors.PlanMismatch, match=r"damaged|shape"):
+            plan.statistic(dp.engines.Summary(key, plan.n, totals))
+    with pytest.raises(dp.errors.PlanMismatch, match="shape"):
+        plan.statistic(dp.engines.Summary(key, plan.n, np.full(GRID.size, 0.5, dtype=object)))

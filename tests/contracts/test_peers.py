@@ -11,22 +11,24 @@ from conftest import BOUNDS, GRID, hostile, plan_of
 from scipy.stats import norm
 
 import dpfda as dp
-from dpfda.bernstein import BernsteinBasis
 from dpfda.noise.gaussian import discrete_multiplier, multiplier
+from dpfda.spaces.bernstein import BernsteinBasis
 
 #: Tests of what is read from data are elsewhere (test_labels_read).
 pytestmark = pytest.mark.filterwarnings("ignore:Which (groups|classes) there are:dpfda.errors.NotPrivateWarning")
 
 PEERS = {
-    "Bernstein": dp.Bernstein(5),
-    "Bernstein-tight": dp.Bernstein(6, sensitivity="tight"),
-    "Bernstein-iterated": dp.Bernstein(6, order=4, sensitivity="tight"),
-    "GaussianProcess": dp.GaussianProcess(0.01),
+    "Bernstein": dp.methods.Bernstein(5),
+    "Bernstein-tight": dp.methods.Bernstein(6, sensitivity="tight"),
+    "Bernstein-iterated": dp.methods.Bernstein(6, order=4, sensitivity="tight"),
+    "GaussianProcess": dp.methods.GaussianProcess(0.01),
 }
 
 
-def plan_for(method: dp.Bernstein | dp.GaussianProcess, bound: str = "L2", **options: object) -> dp.MeanPlan:
-    facts = {"n": 40, "epsilon": 1.0, "grid": GRID, "kernel": dp.Matern(1.5, 0.2)} | options
+def plan_for(
+    method: dp.methods.Bernstein | dp.methods.GaussianProcess, bound: str = "L2", **options: object
+) -> dp.MeanPlan:
+    facts = {"n": 40, "epsilon": 1.0, "grid": GRID, "kernel": dp.kernels.Matern(1.5, 0.2)} | options
     return dp.MeanPlan(method=method, bound=BOUNDS[bound], **facts)
 
 
@@ -68,7 +70,7 @@ def test_the_worst_pair_of_a_gaussian_process():
 
 
 @pytest.mark.parametrize("ratio", [1e12, 1e16, 1e20])
-@pytest.mark.parametrize("bound", [dp.Box, dp.Ellipsoid])
+@pytest.mark.parametrize("bound", [dp.bounds.Box, dp.bounds.Ellipsoid])
 def test_a_lattice_that_hardly_sees_a_huge_coordinate(bound, ratio):
     """A function that vanishes at the lattice but for rounding, and a side that makes up for it."""
 
@@ -78,7 +80,7 @@ def test_a_lattice_that_hardly_sees_a_huge_coordinate(bound, ratio):
     for sensitivity in ("tight", "paper"):
         plan = dp.MeanPlan(
             n=10, epsilon=1, bound=bound([1, ratio]), grid=dp.Grid.uniform(0, 1, 25), kernel=kernel,
-            method=dp.Bernstein(1, sensitivity=sensitivity),
+            method=dp.methods.Bernstein(1, sensitivity=sensitivity),
         )  # fmt: skip
         curves = np.zeros((10, 25))
         for worst in ([1, ratio], [1, -ratio], [0, ratio]):
@@ -123,7 +125,7 @@ class TestBernstein:
 
     def test_noise_of_the_original_mechanism(self):
         """S (k+1)^d / eps, with S the largest change of one lattice value."""
-        for method, points in ((dp.Bernstein(4), 5), (dp.Bernstein(10), 11)):
+        for method, points in ((dp.methods.Bernstein(4), 5), (dp.methods.Bernstein(10), 11)):
             plan = dp.MeanPlan(n=100, epsilon=0.5, bound=dp.L2Ball(2.0), grid=dp.Grid.uniform(0, 1, 21), method=method)
             largest = 2 * 2.0 / 100 / np.sqrt(plan.grid.weights.min())
             assert plan.scales == pytest.approx(np.full(points, largest * points / 0.5), rel=1e-5)
@@ -132,7 +134,7 @@ class TestBernstein:
                 epsilon=0.5,
                 bound=dp.L2Ball(2.0),
                 grid=plan.grid,
-                method=dp.Bernstein(points - 1, sensitivity="tight"),
+                method=dp.methods.Bernstein(points - 1, sensitivity="tight"),
             )
             chosen = np.linspace(0, 20, points).astype(int)
             together = 2 * 2.0 / 100 * np.sqrt((1 / plan.grid.weights[chosen]).sum())
@@ -143,23 +145,25 @@ class TestBernstein:
         smooth = np.outer(np.linspace(0, 1, 7), np.linspace(1, 0, 6)).ravel()
         release = dp.mean(
             smooth + 0 * rng.normal(size=(50, 42)), epsilon=10_000, bound=dp.L2Ball(3.0), grid=grid,
-            method=dp.Bernstein(3), kernel=dp.Matern(1.5, 0.5),
+            method=dp.methods.Bernstein(3), kernel=dp.kernels.Matern(1.5, 0.5),
         )  # fmt: skip
         assert release.values == pytest.approx(smooth.reshape(7, 6), abs=0.05)  # Bernstein keeps bilinear surfaces
         assert release.plan.expected_error == pytest.approx(
             float((release.plan.scales**2 * 2 * release.plan.basis.energies).sum())
         )
-        assert dp.plots.png(release.plot())[:4] == b"\x89PNG"
+        assert dp.results.plots.png(release.plot())[:4] == b"\x89PNG"
 
     def test_orders_lower_the_bias_and_not_the_noise_of_the_lattice(self):
         facts = {"n": 1000, "epsilon": 1, "bound": dp.L2Ball(1.0), "grid": 51}
-        plans = [dp.MeanPlan(**facts, method=dp.Bernstein(20, order=h)) for h in (1, 4)]
+        plans = [dp.MeanPlan(**facts, method=dp.methods.Bernstein(20, order=h)) for h in (1, 4)]
         assert plans[0].scales == pytest.approx(plans[1].scales)
         assert plans[1].problem.floor[0] < 0.5 * plans[0].problem.floor[0]
 
     def test_the_risk_is_what_simulations_say(self, rng):
         """Targets from the guess, noise from the law: the average error is the expected risk, within 5 %."""
-        plan = dp.MeanPlan(n=200, epsilon=1, bound=dp.L2Ball(1.0), grid=31, method=dp.Bernstein(8, sensitivity="tight"))
+        plan = dp.MeanPlan(
+            n=200, epsilon=1, bound=dp.L2Ball(1.0), grid=31, method=dp.methods.Bernstein(8, sensitivity="tight")
+        )
         code, lattice = plan.problem.code, plan.basis.lattice_points
         errors = []
         for _ in range(4000):
@@ -170,14 +174,14 @@ class TestBernstein:
 
     def test_a_centre_is_kept(self):
         centre = np.sin(np.linspace(0, 3, 21))
-        plan = dp.MeanPlan(n=50, epsilon=9_000, bound=dp.L2Ball(0.5, centre), grid=21, method=dp.Bernstein(5))
+        plan = dp.MeanPlan(n=50, epsilon=9_000, bound=dp.L2Ball(0.5, centre), grid=21, method=dp.methods.Bernstein(5))
         assert plan.release(np.tile(centre, (50, 1))).values == pytest.approx(centre, abs=0.01)
 
 
 class TestGaussianProcess:
     def test_within_two_per_cent_of_the_analytic_formula(self):
         for epsilon, delta in product((0.1, 1, 5), ("1e-9", "0.01")):
-            plan = plan_for(dp.GaussianProcess(delta), epsilon=epsilon)
+            plan = plan_for(dp.methods.GaussianProcess(delta), epsilon=epsilon)
             law, root = plan.stage.parts[0].law, np.sqrt(plan.basis.eigenvalues)
             distance = 2 * 0.8 / 40 * (plan.filter / root).max()
             analytic = multiplier(epsilon, float(delta)) * distance * root
@@ -207,7 +211,7 @@ class TestGaussianProcess:
 
     def test_draws_have_the_stated_scale(self):
         """3,000 exact draws of one coordinate: the variance lies within 6 standard errors (once in 5e8)."""
-        plan = plan_for(dp.GaussianProcess(0.01, psi=1e-3))
+        plan = plan_for(dp.methods.GaussianProcess(0.01, psi=1e-3))
         law = plan.stage.parts[0].law
         draws = np.array([law.draw([0] * law.steps.size) for _ in range(300)]) / law.scales
         flat = draws[:, :10].ravel()
@@ -216,10 +220,10 @@ class TestGaussianProcess:
 
     def test_delta_is_charged_and_said_everywhere(self, tmp_path):
         curves = np.random.default_rng(0).normal(0, 0.2, (40, GRID.size))
-        plan = plan_for(dp.GaussianProcess("1e-3"))
+        plan = plan_for(dp.methods.GaussianProcess("1e-3"))
         assert plan.delta == Fraction(1, 1000)
         pure = dp.Ledger.create(tmp_path / "pure.ledger", epsilon=5, study="pure")
-        with pytest.raises(dp.BudgetExceeded):
+        with pytest.raises(dp.errors.BudgetExceeded):
             plan.release(curves, pure)
         assert pure.spent == 0
         book = dp.Ledger.create(tmp_path / "approximate.ledger", epsilon=5, delta="0.01", study="approximate")
@@ -233,12 +237,23 @@ class TestGaussianProcess:
         assert "no delta" in plan_of().explain()
         assert (book.delta_spent, book.delta_budget) == (Fraction(1, 1000), Fraction(1, 100))
         groups = dp.density(
-            np.linspace(0, 1, 40), by=["a", "b"] * 20, epsilon=1, domain=[(0, 1)], method=dp.GaussianProcess("1e-3")
+            np.linspace(0, 1, 40),
+            by=["a", "b"] * 20,
+            epsilon=1,
+            domain=[(0, 1)],
+            method=dp.methods.GaussianProcess("1e-3"),
         )
         assert groups.plan.delta == Fraction(1, 1000)  # groups share no record: one delta, not two
         for text in (repr(groups), repr(groups.plan), groups.plan.composition, groups.statement):
             assert "not pure" in text
 
     def test_only_this_method_has_a_delta(self):
-        for method in (dp.FRL(), dp.QR(), dp.AR(), dp.Minimax(), dp.KNorm(), dp.Bernstein(5)):
+        for method in (
+            dp.methods.FRL(),
+            dp.methods.QR(),
+            dp.methods.AR(),
+            dp.methods.Minimax(),
+            dp.methods.KNorm(),
+            dp.methods.Bernstein(5),
+        ):
             assert plan_for(method).delta == 0

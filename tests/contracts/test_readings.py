@@ -15,9 +15,9 @@ import dpfda as dp
 
 WIDTH = 11
 NAMES = [f"h{i:02d}" for i in range(WIDTH)]
-FACTS: dict[str, Any] = {"epsilon": 1, "bound": dp.L2Ball(1.0), "method": dp.KNorm(1)}
+FACTS: dict[str, Any] = {"epsilon": 1, "bound": dp.L2Ball(1.0), "method": dp.methods.KNorm(1)}
 PRIVATE = {"neighbors": "add-remove", "invalid": "center"}
-CURVES = {**FACTS, "grid": WIDTH, "method": dp.KNorm(3)}
+CURVES = {**FACTS, "grid": WIDTH, "method": dp.methods.KNorm(3)}
 CURVE = dp.MeanPlan(n=6, **CURVES).basis.functions[:, 0]
 
 
@@ -35,13 +35,13 @@ def loss(plan: Any, one: Any, two: Any, **reading: Any) -> float:
 
 def test_a_file_that_is_written_anew_is_another_reading(tmp_path):
     """Somebody in one group of the first reading and in another of the second would be in both."""
-    plan = dp.GroupPlan(("x", "y"), [dp.MeanPlan(n=6, unit="who", **CURVES, **PRIVATE)] * 2)
+    plan = dp.plans.GroupPlan(("x", "y"), [dp.MeanPlan(n=6, unit="who", **CURVES, **PRIVATE)] * 2)
     file, found = tmp_path / "a.csv", {}
     for group, people in (("x", ["a", "p"]), ("y", ["b", "p"])):
         table(people, g=group).to_csv(file, index=False)
         plan.summarize(file, "g", columns=NAMES, header=True, checkpoint=tmp_path / group)
-        found[group] = dp.load_summary(tmp_path / group).summaries[group]
-    with pytest.raises(dp.RecordError, match="the same file is in both"):
+        found[group] = dp.engines.load_summary(tmp_path / group).summaries[group]
+    with pytest.raises(dp.errors.RecordError, match="the same file is in both"):
         plan.release(found)
 
 
@@ -49,26 +49,26 @@ def test_one_group_under_two_spellings_is_one(tmp_path):
     file, found = tmp_path / "a.csv", []
     table(["a", "b"], g="x").to_csv(file, index=False)
     for name in ("x", '"x"'):
-        plan = dp.GroupPlan((name,), [dp.MeanPlan(n=6, **CURVES)])
+        plan = dp.plans.GroupPlan((name,), [dp.MeanPlan(n=6, **CURVES)])
         plan.summarize(file, "g", columns=NAMES, header=True, checkpoint=tmp_path / f"{len(found)}")
-        found.append(dp.load_summary(tmp_path / f"{len(found)}").summaries[name])
-    both = dp.GroupPlan(("a", "b"), [dp.MeanPlan(n=6, **CURVES)] * 2)
-    with pytest.raises(dp.RecordError, match="in both"):
+        found.append(dp.engines.load_summary(tmp_path / f"{len(found)}").summaries[name])
+    both = dp.plans.GroupPlan(("a", "b"), [dp.MeanPlan(n=6, **CURVES)] * 2)
+    with pytest.raises(dp.errors.RecordError, match="in both"):
         both.release({"a": found[0], "b": found[1]})
 
 
 @pytest.mark.parametrize("invalid", ["raise", "center"])
 def test_a_group_without_records_is_released(invalid, tmp_path):
     facts = {**CURVES, "neighbors": "add-remove", "invalid": invalid}
-    plan = dp.GroupPlan(("x", "y"), [dp.MeanPlan(n=6, **facts)] * 2)
+    plan = dp.plans.GroupPlan(("x", "y"), [dp.MeanPlan(n=6, **facts)] * 2)
     for groups in (["x", "y"], ["x", "x"], []):
         table(["a", "b"][: len(groups)], g=groups).to_csv(tmp_path / "a.csv", index=False)
         place = tmp_path / f"c{len(set(groups))}"
         plan.summarize(tmp_path / "a.csv", "g", columns=NAMES, header=True, checkpoint=place)
-        assert set(plan.release(dict(dp.load_summary(place).summaries))) == {"x", "y"}
+        assert set(plan.release(dict(dp.engines.load_summary(place).summaries))) == {"x", "y"}
     alone = dp.MeanPlan(n=6, **facts)
     alone.summarize(tmp_path / "a.csv", columns=NAMES, header=True, checkpoint=tmp_path / "d")
-    assert alone.release(dp.load_summary(tmp_path / "d").summary).grid.size == WIDTH
+    assert alone.release(dp.engines.load_summary(tmp_path / "d").summary).grid.size == WIDTH
 
 
 # -- no private number of records, however they come ------------------------------------------------------------
@@ -80,11 +80,11 @@ def test_no_records_are_records_too(invalid, tmp_path):
     (tmp_path / "a.csv").write_text("")
     plan = dp.MeanPlan(**facts)
     assert plan.summarize(tmp_path / "a.csv", header=False).count == 0
-    assert dp.MeanPlan(**facts, align="linear").summarize(dp.Irregular([], [])).count == 0
+    assert dp.MeanPlan(**facts, align="linear").summarize(dp.reading.Irregular([], [])).count == 0
     empty = pa.Table.from_pandas(table([])[NAMES].astype(float))
     assert plan.summarize(empty).count == 0
     for wrong in (np.zeros((0, 5)), np.zeros((1, 5))):
-        with pytest.raises(dp.RecordError, match="has 5 values"):
+        with pytest.raises(dp.errors.RecordError, match="has 5 values"):
             plan.summarize(wrong)
     skfda = pytest.importorskip("skfda", reason="the fda extra is not installed")
     grid = skfda.FDataGrid(np.zeros((2, WIDTH)), np.linspace(0, 1, WIDTH))
@@ -127,7 +127,7 @@ def test_a_line_that_is_too_long_is_so_for_both_readers(tmp_path):
 def test_labels_beside_a_text_file_are_refused_whatever_it_holds(tmp_path):
     (tmp_path / "a.csv").write_text("a,b\n1,1\n\n2,2\n")
     plan = dp.MeanPlan(n=6, grid=2, unit="who", **FACTS, **PRIVATE)
-    with pytest.raises(dp.ParameterError, match="Name their column"):
+    with pytest.raises(dp.errors.ParameterError, match="Name their column"):
         plan.summarize(tmp_path / "a.csv", header=True, units=["a", "b", "c"])
 
 
@@ -155,7 +155,7 @@ def test_columns_that_point_outside_are_still_refused(kind):
     offsets = pa.py_buffer(np.array([0, 2**30, 3, 5], dtype=np.int32).tobytes())
     column = pa.Array.from_buffers(kind, 3, [None, offsets, pa.py_buffer(b"hello")])
     frame = pa.Table.from_pandas(table(["a", "b", "c"])[NAMES]).append_column("who", column)
-    with pytest.raises(dp.FileError, match="points outside"):
+    with pytest.raises(dp.errors.FileError, match="points outside"):
         dp.MeanPlan(n=6, unit="who", **CURVES, **PRIVATE).summarize(frame, columns=NAMES)
 
 
@@ -177,7 +177,7 @@ def test_functions_in_a_basis_are_read_one_by_one(rng):
 
 
 def test_a_row_without_a_stamp_is_on_no_day():
-    plan = dp.MeanPlan(n=6, grid=dp.Grid.uniform(0, 24, 9), align=dp.Interpolate(gap=1.0), **FACTS, **PRIVATE)
+    plan = dp.MeanPlan(n=6, grid=dp.Grid.uniform(0, 24, 9), align=dp.spaces.Interpolate(gap=1.0), **FACTS, **PRIVATE)
     stamps = [datetime.datetime(2026, 1, day, hour) for day in (1, 2, 3) for hour in range(0, 24, 3)]
     frame = pd.DataFrame({"id": np.repeat(["a", "b", "c"], 8), "stamp": stamps, "kw": 1.0}).astype({"stamp": object})
     other = frame.copy()
@@ -197,7 +197,7 @@ def test_no_warning_tells_of_labels_or_values_where_records_may_not_stop_a_run()
         large = np.full((2, WIDTH), np.longdouble("1e4000"))
         for data in (large, pd.DataFrame(large), np.ma.array(large, mask=False)):
             assert plan.summarize(data).count == 2
-    with pytest.warns(dp.UnitWarning):
+    with pytest.warns(dp.errors.UnitWarning):
         dp.MeanPlan(n=3, **CURVES).summarize(frame, columns=NAMES)
 
 

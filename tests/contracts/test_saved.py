@@ -66,7 +66,7 @@ def test_records_come_to_the_same_totals(name):
 
 @pytest.mark.parametrize("name", SUMMARISED)
 def test_summary_files_load_and_are_released(name):
-    plan, saved = saved_plan(name), dp.load_summary(SAVED / f"{name}.summary.json")
+    plan, saved = saved_plan(name), dp.engines.load_summary(SAVED / f"{name}.summary.json")
     assert saved.plan == plan.family
     for member, summary in saved.summaries.items():
         was = BITS[name]["members"][member]

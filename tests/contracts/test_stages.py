@@ -20,24 +20,24 @@ from dpfda.problems.norms import NormProblem
 
 RELATIONS = ("replace", "add-remove")
 STAGES = {
-    "default": dp.Staged(),
-    "ball": dp.Staged(dp.KNorm(6), shares=("3/10", "7/10")),
-    "blocks, spread": dp.Staged(dp.Blocks(11), spread=0.3, shares=("1/5", "1/4", "11/20")),
-    "three rounds": dp.Staged(dp.KNorm(9), shares=("1/5", "1/4", "11/20")),
-    "ridge first": dp.Staged(dp.QR(), spread=0.2, shares=("1/2", "1/2")),
-    "thresholds first": dp.Staged(dp.AR(), shares=("1/2", "1/2")),
-    "no choice": dp.Staged(dp.KNorm(5), spread=0.5, selection=0, confidence=0),
+    "default": dp.methods.Staged(),
+    "ball": dp.methods.Staged(dp.methods.KNorm(6), shares=("3/10", "7/10")),
+    "blocks, spread": dp.methods.Staged(dp.methods.Blocks(11), spread=0.3, shares=("1/5", "1/4", "11/20")),
+    "three rounds": dp.methods.Staged(dp.methods.KNorm(9), shares=("1/5", "1/4", "11/20")),
+    "ridge first": dp.methods.Staged(dp.methods.QR(), spread=0.2, shares=("1/2", "1/2")),
+    "thresholds first": dp.methods.Staged(dp.methods.AR(), shares=("1/2", "1/2")),
+    "no choice": dp.methods.Staged(dp.methods.KNorm(5), spread=0.5, selection=0, confidence=0),
     "auto": dp.Auto(),
     "auto, spread": dp.Auto(spread=0.2),
 }
 
 
 def mean_plan(method: object, bound: object, relation: str, n: int = 40, **more: object) -> dp.MeanPlan:
-    facts = {"epsilon": 1.0, "grid": GRID, "kernel": dp.Matern(1.5, 0.2), "invalid": "center"} | more
+    facts = {"epsilon": 1.0, "grid": GRID, "kernel": dp.kernels.Matern(1.5, 0.2), "invalid": "center"} | more
     return dp.MeanPlan(n=n, bound=bound, method=method, neighbors=relation, **facts)
 
 
-def pairs_of(stage: dp.protocol.Stage, n: int, adds: bool, rng: np.random.Generator) -> list[tuple]:
+def pairs_of(stage: dp.problems.base.Stage, n: int, adds: bool, rng: np.random.Generator) -> list[tuple]:
     """Neighbours about a stage: across its body along single functions and blocks, far out, and hostile."""
     inner = getattr(stage.problem, "inner", stage.problem)
     basis, center = inner.basis, inner.center
@@ -56,7 +56,7 @@ def pairs_of(stage: dp.protocol.Stage, n: int, adds: bool, rng: np.random.Genera
     return pairs
 
 
-def stages_of(plan: object, drawn: list[np.ndarray]) -> list[dp.protocol.Stage]:
+def stages_of(plan: object, drawn: list[np.ndarray]) -> list[dp.problems.base.Stage]:
     return [plan.stage, *(plan.next(drawn[:done]) for done in range(1, len(drawn)))]
 
 
@@ -100,8 +100,8 @@ def test_the_rounds_use_up_their_shares(method, rng):
 @pytest.mark.parametrize("relation", RELATIONS)
 def test_no_neighbour_moves_a_centred_covariance_past_its_share(relation, rng):
     plan = dp.CovariancePlan(
-        n=60, epsilon=1.0, bound=dp.L2Ball(0.8, 0.3), grid=GRID, kernel=dp.Matern(1.5, 0.2),
-        method=dp.Centred(dp.KNorm(6)), neighbors=relation, invalid="center",
+        n=60, epsilon=1.0, bound=dp.L2Ball(0.8, 0.3), grid=GRID, kernel=dp.kernels.Matern(1.5, 0.2),
+        method=dp.methods.Centred(dp.methods.KNorm(6)), neighbors=relation, invalid="center",
     )  # fmt: skip
     data = 0.3 + 0.2 * rng.normal(size=(plan.n, GRID.size))
     for drawn in (drawn_without_noise(plan, data), list(plan.release(data).drawn)):
@@ -122,7 +122,7 @@ def test_no_neighbour_moves_a_centred_covariance_past_its_share(relation, rng):
 
 @pytest.mark.parametrize("relation", RELATIONS)
 def test_no_neighbour_moves_a_radius_past_epsilon(relation, rng):
-    plan = dp.RadiusPlan(n=30, epsilon=1.0, grid=GRID, quantile=0.5, neighbors=relation, invalid="center")
+    plan = dp.plans.RadiusPlan(n=30, epsilon=1.0, grid=GRID, quantile=0.5, neighbors=relation, invalid="center")
     base = np.exp(rng.normal(size=(30, 1))) * rng.normal(size=(30, GRID.size))
     odd = [*hostile(GRID.size), np.zeros(GRID.size), np.full(GRID.size, 1e9), *base[:3]]
     pairs = [neighbours(plan.problem.adds, base, a, b) for a, b in itertools.pairwise(odd)]
@@ -134,12 +134,19 @@ def test_no_neighbour_moves_a_radius_past_epsilon(relation, rng):
         assert 0.2 <= max(losses) <= 0.5
 
 
-CANDIDATES = [dp.KNorm(2), dp.KNorm(9), dp.QR(psi=1e-3), dp.AR(), dp.FRL(4), dp.Minimax()]
+CANDIDATES = [
+    dp.methods.KNorm(2),
+    dp.methods.KNorm(9),
+    dp.methods.QR(psi=1e-3),
+    dp.methods.AR(),
+    dp.methods.FRL(4),
+    dp.methods.Minimax(),
+]
 
 
 @pytest.mark.parametrize("bound", BOUNDS)
 def test_no_neighbour_moves_a_choice_of_methods_past_its_share(bound, rng):
-    plan = mean_plan(dp.Select(CANDIDATES, share="1/4"), BOUNDS[bound], "replace", n=20)
+    plan = mean_plan(dp.methods.Select(CANDIDATES, share="1/4"), BOUNDS[bound], "replace", n=20)
     problem = plan.problem
     assert sum((s.epsilon for s in stages_of(plan, [np.eye(6)[0]] * 2)), Fraction(0)) == plan.epsilon
     lengths = plan.bound.lengths(plan.basis.size)
@@ -160,7 +167,13 @@ def test_no_neighbour_moves_a_choice_of_methods_past_its_share(bound, rng):
 
 def test_huge_public_noise_does_not_round_scores():
     """At a tiny epsilon the noise is 10^15 times what a record can do; scores must not be rounded by it."""
-    plan = mean_plan(dp.Select([dp.Blocks(2), dp.Blocks(20)]), dp.L2Ball(1.0), "replace", n=1000, epsilon=1e-9)
+    plan = mean_plan(
+        dp.methods.Select([dp.methods.Blocks(2), dp.methods.Blocks(20)]),
+        dp.L2Ball(1.0),
+        "replace",
+        n=1000,
+        epsilon=1e-9,
+    )
     curve = plan.basis.synthesize(np.eye(GRID.size)[-1])
     data = np.zeros((1000, GRID.size))
     data[:499] = curve
@@ -215,11 +228,11 @@ def test_exact_draws_have_their_probabilities():
 
 def test_counts_do_not_depend_on_batches(rng):
     """Every question about a record is a function of that record: any order and batches give the same integers."""
-    plan = mean_plan(dp.Staged(dp.KNorm(12)), dp.L2Ball(0.8), "replace", n=700)
+    plan = mean_plan(dp.methods.Staged(dp.methods.KNorm(12)), dp.L2Ball(0.8), "replace", n=700)
     data = 0.3 * rng.normal(size=(700, GRID.size))
     data[::50] *= 1e6
     stages = stages_of(plan, drawn_without_noise(plan, data))
-    problems = [*(stage.problem for stage in stages), dp.RadiusPlan(n=700, epsilon=1, grid=GRID).problem]
+    problems = [*(stage.problem for stage in stages), dp.plans.RadiusPlan(n=700, epsilon=1, grid=GRID).problem]
     assert {InsideProblem, VaryProblem, NormProblem} <= {type(problem) for problem in problems}
     for problem in problems:
         whole = problem.total(data)

@@ -12,7 +12,7 @@ from conftest import BOUNDS, GRID, METHODS, hostile
 
 import dpfda as dp
 from dpfda import engines
-from dpfda.intake import kept_of
+from dpfda.spaces.alignment import kept_of
 
 METHODS_HERE = ["KNorm", "Minimax", "QR", "AR", "FRL-5"]
 RULES = {
@@ -66,15 +66,23 @@ def test_a_hostile_unit_costs_at_most_epsilon(bound, rule, neighbors, rng):
     base = [rng.normal(0, 0.5, (size, GRID.size)) for size in (1, 3, 2, 4, 1)]
     for method in METHODS_HERE if bound == "L2" else METHODS_HERE[:2]:
         plan = dp.MeanPlan(
-            n=5, epsilon=1, bound=BOUNDS[bound], grid=GRID, method=METHODS[method], unit=RULES[rule], invalid="center",
+            n=5,
+            epsilon=1,
+            bound=BOUNDS[bound],
+            grid=GRID,
+            method=METHODS[method],
+            unit=RULES[rule],
+            invalid="center",
             neighbors=neighbors,
-        )  # fmt: skip
+        )
         assert max(losses(plan, base, contents(rng))) <= 1 + 1e-9
 
 
 def test_opposite_units_come_close_to_epsilon():
     """The bound is not loose: the test above could fail."""
-    plan = dp.MeanPlan(n=2, epsilon=1, bound=dp.L2Ball(1.0), grid=GRID, method=dp.KNorm(GRID.size - 1), unit="who")
+    plan = dp.MeanPlan(
+        n=2, epsilon=1, bound=dp.L2Ball(1.0), grid=GRID, method=dp.methods.KNorm(GRID.size - 1), unit="who"
+    )
     first = plan.basis.synthesize(np.eye(plan.basis.size)[0]) * 1e6
     units = [table([np.zeros((1, GRID.size)), np.repeat([sign * first], 4, axis=0)]) for sign in (1, -1)]
     a, b = (plan.statistic(plan.summarize(unit, columns="h*")) for unit in units)
@@ -83,7 +91,7 @@ def test_opposite_units_come_close_to_epsilon():
 
 def test_without_a_unit_the_same_household_costs_as_many_times_epsilon():
     """What the warning says: k curves are protected at k times epsilon only."""
-    plan = dp.MeanPlan(n=6, epsilon=1, bound=dp.L2Ball(1.0), grid=GRID, method=dp.KNorm(3))
+    plan = dp.MeanPlan(n=6, epsilon=1, bound=dp.L2Ball(1.0), grid=GRID, method=dp.methods.KNorm(3))
     first = plan.basis.synthesize(np.eye(plan.basis.size)[0]) * 1e6
     rows = [np.vstack([np.zeros((2, GRID.size)), np.repeat([sign * first], 4, axis=0)]) for sign in (1, -1)]
     a, b = (plan.statistic(plan.summarize(data)) for data in rows)
@@ -95,9 +103,15 @@ def test_every_stage_of_a_staged_plan_sees_units(neighbors, rng):
     """Stages clip about a centre that was drawn; a unit is one record in each of them."""
     base = [rng.normal(0, 0.3, (size, GRID.size)) for size in rng.integers(1, 4, 40)]
     plan = dp.MeanPlan(
-        n=40, epsilon=4, bound=dp.L2Ball(3.0), grid=GRID, method=dp.Staged(dp.KNorm(5)), unit="who", invalid="center",
+        n=40,
+        epsilon=4,
+        bound=dp.L2Ball(3.0),
+        grid=GRID,
+        method=dp.methods.Staged(dp.methods.KNorm(5)),
+        unit="who",
+        invalid="center",
         neighbors=neighbors,
-    )  # fmt: skip
+    )
     drawn, stage, spent = [], plan.stage, 0.0
     while stage is not None:
         spent += max(_stage_losses(stage, base, contents(rng)[:8], neighbors))
@@ -121,9 +135,9 @@ def test_covariances_and_radii_see_units(kind, rng):
     base = [rng.normal(0, 0.5, (size, GRID.size)) for size in (1, 3, 2, 4, 1)]
     facts = {"n": 5, "epsilon": 1, "grid": GRID, "unit": "who", "invalid": "center"}
     if kind == "covariance":
-        plan = dp.CovariancePlan(bound=dp.L2Ball(1.0), method=dp.KNorm(3), **facts)
+        plan = dp.CovariancePlan(bound=dp.L2Ball(1.0), method=dp.methods.KNorm(3), **facts)
     else:
-        plan = dp.RadiusPlan(**facts)
+        plan = dp.plans.RadiusPlan(**facts)
     assert max(_stage_losses(plan.stage, base, contents(rng), "replace")) <= float(plan.stage.epsilon) * (1 + 1e-9)
 
 
@@ -136,7 +150,7 @@ def test_rows_in_any_order_give_the_same_bits(rule, rng, tmp_path):
     frame = table(units)
     unit = RULES[rule] if rule != "two" else dp.Unit("who")  # a rule by position is about positions
     plan = dp.MeanPlan(
-        n=31, epsilon=1, bound=dp.L2Ball(1.0), grid=GRID, method=dp.KNorm(3), unit=unit, invalid="center"
+        n=31, epsilon=1, bound=dp.L2Ball(1.0), grid=GRID, method=dp.methods.KNorm(3), unit=unit, invalid="center"
     )
     whole = plan.summarize(frame, columns="h*")
     assert whole.count == 31
@@ -153,9 +167,9 @@ def test_rows_in_any_order_give_the_same_bits(rule, rng, tmp_path):
 
 
 def test_a_unit_that_straddles_batches_and_files_counts_once(rng, tmp_path, monkeypatch):
-    monkeypatch.setattr("dpfda.parquet.BATCH_BYTES", 1 << 11)
+    monkeypatch.setattr("dpfda.reading.parquet.BATCH_BYTES", 1 << 11)
     frame = table([rng.normal(0, 1, (size, GRID.size)) for size in (50, 1, 7, 90, 3)])
-    plan = dp.MeanPlan(n=5, epsilon=1, bound=dp.L2Ball(1.0), grid=GRID, method=dp.KNorm(3), unit="who")
+    plan = dp.MeanPlan(n=5, epsilon=1, bound=dp.L2Ball(1.0), grid=GRID, method=dp.methods.KNorm(3), unit="who")
     whole = plan.summarize(frame, columns="h*")
     for i, cut in enumerate(np.array_split(np.arange(len(frame)), 4)):
         frame.iloc[cut].to_parquet(tmp_path / f"p{i}.parquet")
@@ -169,9 +183,9 @@ def test_a_unit_that_straddles_batches_and_files_counts_once(rng, tmp_path, monk
 def test_labels_in_any_one_order_are_sorted(labels, count, rng, tmp_path):
     frame = table([rng.normal(0, 1, (2, GRID.size)) for _ in labels], labels)
     frame.to_csv(tmp_path / "c.csv", index=False)
-    plan = dp.MeanPlan(n=count, epsilon=1, bound=dp.L2Ball(1.0), grid=GRID, method=dp.KNorm(3), unit="who")
+    plan = dp.MeanPlan(n=count, epsilon=1, bound=dp.L2Ball(1.0), grid=GRID, method=dp.methods.KNorm(3), unit="who")
     if labels == ["Z", "B", "a"]:
-        with pytest.raises(dp.RecordError, match="not in order"):
+        with pytest.raises(dp.errors.RecordError, match="not in order"):
             plan.summarize(tmp_path / "c.csv", columns="h*", header=True)
         assert plan.summarize(frame, columns="h*").count == count
         return
@@ -183,8 +197,8 @@ def test_labels_in_any_one_order_are_sorted(labels, count, rng, tmp_path):
 def test_a_label_that_comes_back_is_refused_in_a_stream(labels, rng, tmp_path):
     frame = table([rng.normal(0, 1, (2, GRID.size)) for _ in labels], labels)
     frame.to_csv(tmp_path / "c.csv", index=False)
-    plan = dp.MeanPlan(n=3, epsilon=1, bound=dp.L2Ball(1.0), grid=GRID, method=dp.KNorm(3), unit="who")
-    with pytest.raises(dp.RecordError, match="whos are not in order") as caught:
+    plan = dp.MeanPlan(n=3, epsilon=1, bound=dp.L2Ball(1.0), grid=GRID, method=dp.methods.KNorm(3), unit="who")
+    with pytest.raises(dp.errors.RecordError, match="whos are not in order") as caught:
         plan.summarize(tmp_path / "c.csv", columns="h*", header=True)
     assert "01" not in str(caught.value)
 
@@ -194,9 +208,11 @@ def test_a_label_that_comes_back_is_refused_in_a_stream(labels, rng, tmp_path):
 def test_a_record_of_nobody_is_refused_or_left_out(lost, invalid, rng):
     frame = table([rng.normal(0, 1, (1, GRID.size)) for _ in range(3)]).astype({"who": object})
     frame.loc[1, "who"] = lost
-    plan = dp.MeanPlan(n=3, epsilon=1, bound=dp.L2Ball(1.0), grid=GRID, method=dp.KNorm(3), unit="who", invalid=invalid)
+    plan = dp.MeanPlan(
+        n=3, epsilon=1, bound=dp.L2Ball(1.0), grid=GRID, method=dp.methods.KNorm(3), unit="who", invalid=invalid
+    )
     if invalid == "raise":
-        with pytest.raises(dp.RecordError, match="A who is missing in row 1"):
+        with pytest.raises(dp.errors.RecordError, match="A who is missing in row 1"):
             plan.summarize(frame, columns="h*")
     else:
         assert plan.summarize(frame, columns="h*") == plan.summarize(frame.drop(index=1), columns="h*")
@@ -204,7 +220,7 @@ def test_a_record_of_nobody_is_refused_or_left_out(lost, invalid, rng):
 
 def test_the_average_is_the_average(rng):
     units = [rng.normal(0, 0.1, (size, GRID.size)) for size in rng.integers(1, 9, 25)]
-    facts = {"n": 25, "epsilon": 1, "bound": dp.L2Ball(5.0), "grid": GRID, "method": dp.FRL(components=9)}
+    facts = {"n": 25, "epsilon": 1, "bound": dp.L2Ball(5.0), "grid": GRID, "method": dp.methods.FRL(components=9)}
     plan, plain = dp.MeanPlan(unit="who", **facts), dp.MeanPlan(**facts)
     averaged = plain.statistic(plain.summarize(np.array([unit.mean(axis=0) for unit in units])))
     assert plan.statistic(plan.summarize(table(units), columns="h*")) == pytest.approx(averaged, abs=1e-6)
@@ -240,11 +256,11 @@ def test_plans_and_statements_speak_of_units():
     [(3, "a unit is a column"), ("", "a unit is a column"), (dp.Unit, "a unit is a column")],
 )
 def test_wrong_units_are_refused(unit, rule):
-    with pytest.raises(dp.ParameterError, match=rule):
+    with pytest.raises(dp.errors.ParameterError, match=rule):
         dp.MeanPlan(n=5, epsilon=1, bound=dp.L2Ball(1.0), grid=GRID, unit=unit)
 
 
 @pytest.mark.parametrize(("most", "order"), [(0, None), (1.5, None), (True, None), (None, "day")])
 def test_wrong_rules_of_units_are_refused(most, order):
-    with pytest.raises(dp.ParameterError, match="most"):
+    with pytest.raises(dp.errors.ParameterError, match="most"):
         dp.Unit("who", most, order)

@@ -14,7 +14,7 @@ import pytest
 import dpfda as dp
 from dpfda.noise import Ball, Laplace
 from dpfda.noise.ball import _rounded_ball
-from dpfda.noise.places import Placed
+from dpfda.noise.rounding import Placed
 
 SIGMAS = 5.5
 
@@ -84,7 +84,7 @@ def test_ball_noise_is_added_to_the_statistic():
     assert law.draw([Fraction(5), Fraction(-1, 3), Fraction(10**9)]) == pytest.approx([5, -1 / 3, 1e9], abs=1e-3)
 
 
-@pytest.mark.parametrize("method", [dp.Minimax(), dp.KNorm(), dp.QR(noise="kernel")])
+@pytest.mark.parametrize("method", [dp.methods.Minimax(), dp.methods.KNorm(), dp.methods.QR(noise="kernel")])
 def test_simulation_and_release_share_one_law(method):
     """Sizes in units of the plan's scales have mean one (Laplace) or the dimension (ball): both doors, both ways.
 
@@ -107,7 +107,7 @@ def test_simulation_and_release_share_one_law(method):
 
 
 def test_process_has_the_eigenvalues_as_variances(rng):
-    basis = dp.Cosine(dp.Matern(1.5, 0.2)).basis(dp.Grid.midpoints(0, 2, 32))
+    basis = dp.kernels.Cosine(dp.kernels.Matern(1.5, 0.2)).basis(dp.Grid.midpoints(0, 2, 32))
     coefficients = basis.coefficients(dp.noise.process(basis, 20_000, rng))
     assert all(close(coefficients[:, j] ** 2, basis.eigenvalues[j]) for j in range(0, 32, 4))
     assert close(np.abs(coefficients[:, 0]), np.sqrt(basis.eigenvalues[0] / 2))

@@ -22,8 +22,8 @@ from opendp.metrics import change_one_distance
 import dpfda as dp
 from dpfda.ledger import Ledger
 from dpfda.noise import Laplace
+from dpfda.problems.base import Part, Stage, Summary
 from dpfda.problems.mean import MeanProblem
-from dpfda.protocol import Part, Stage, Summary
 
 GRID = dp.Grid.uniform(0, 1, 12)
 FACTS: dict[str, Any] = {"n": 60, "epsilon": 1, "bound": dp.L2Ball(1.0), "grid": GRID}
@@ -238,7 +238,7 @@ class DeltaForFree(dp.MeanPlan):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class FreeGroups(dp.GroupPlan):
+class FreeGroups(dp.plans.GroupPlan):
     """Members are sound; all of them together forget the ledger."""
 
     def release(self, records: Any, ledger: Any = None, query: str = "", **options: Any) -> Any:
@@ -270,7 +270,7 @@ class RefusesMany(dp.MeanPlan):
 
     def statistic(self, summary: Summary) -> np.ndarray:
         if summary.count > 100 * self.n:
-            raise dp.PlanMismatch("A plan for about n records takes at most 100 n.")
+            raise dp.errors.PlanMismatch("A plan for about n records takes at most 100 n.")
         return super().statistic(summary)
 
 
@@ -317,20 +317,20 @@ def two_groups() -> Any:
     return FreeGroups(("north", "south"), [dp.MeanPlan(**TWO), dp.MeanPlan(**{**TWO, "n": 61})])
 
 
-QR: dict[str, Any] = {**FACTS, "method": dp.QR()}
-TWO: dict[str, Any] = {**FACTS, "method": dp.FRL(2)}
+QR: dict[str, Any] = {**FACTS, "method": dp.methods.QR()}
+TWO: dict[str, Any] = {**FACTS, "method": dp.methods.FRL(2)}
 #: Every broken mechanism, and the check that must fail.
 BROKEN: dict[str, tuple[Callable[[], Any], str]] = {
     "sqrt 2 short": (lambda: RootTwoShort(**QR), "No neighbour found beyond epsilon"),
     "sqrt 2 short, stated otherwise": (lambda: drawing(Shorter)(**QR), "Noise follows its law"),
     "sqrt 2 short, ball noise": (
-        lambda: SmallBall(**FACTS, method=dp.KNorm(5)),
+        lambda: SmallBall(**FACTS, method=dp.methods.KNorm(5)),
         "No neighbour found beyond epsilon",
     ),
     "full epsilon per coordinate": (lambda: EpsilonEach(**QR), "No neighbour found beyond epsilon"),
     "data-driven bound": (lambda: BoundFromData(**QR), "No neighbour found beyond epsilon"),
     "float sum without slack": (
-        lambda: FloatSum(**{**FACTS, "n": 1000, "method": dp.FRL(1)}),
+        lambda: FloatSum(**{**FACTS, "n": 1000, "method": dp.methods.FRL(1)}),
         "No neighbour found beyond epsilon",
     ),
     "seeded generator": (lambda: drawing(Seeded)(**QR), "Noise cannot be drawn again by seeding"),
@@ -343,7 +343,7 @@ BROKEN: dict[str, tuple[Callable[[], Any], str]] = {
         "The noise of whole releases follows its law",
     ),
     "delta that is not charged": (
-        lambda: DeltaForFree(**FACTS, method=dp.GaussianProcess("1/100")),
+        lambda: DeltaForFree(**FACTS, method=dp.methods.GaussianProcess("1/100")),
         "Whole releases are charged in full",
     ),
     "groups that escape the ledger": (two_groups, "The charge comes before the noise"),
@@ -375,12 +375,12 @@ SLIGHT: dict[str, tuple[Callable[[], dp.MeanPlan], str]] = {
 }
 
 
-def audited(make: Callable[[], Any], **options: Any) -> dp.Audit:
+def audited(make: Callable[[], Any], **options: Any) -> dp.audits.Audit:
     """A small audit of a broken plan."""
     return dp.audit(make(), **({"draws": 4000, "releases": 16, "effort": 700} | options))
 
 
-def caught_by(report: dp.Audit, expected: str) -> bool:
+def caught_by(report: dp.audits.Audit, expected: str) -> bool:
     return any(not check.passed and check.name.startswith(expected) for _, check in report.checks)
 
 

@@ -85,7 +85,7 @@ class Study:
 @cache
 def plan() -> dp.MeanPlan:
     """A small plan, after one release by each door in this process: children find everything imported."""
-    made = dp.MeanPlan(n=20, epsilon=EPSILON, bound=dp.L2Ball(1.0), grid=6, method=dp.QR(eta=2.0, psi=1e-3))
+    made = dp.MeanPlan(n=20, epsilon=EPSILON, bound=dp.L2Ball(1.0), grid=6, method=dp.methods.QR(eta=2.0, psi=1e-3))
     with tempfile.TemporaryDirectory() as folder:
         for door in DOORS:
             (Path(folder) / door).mkdir()
@@ -124,13 +124,13 @@ def inspect(study: Study, told: list[dict[str, Any]], outputs: list[Path], count
         history = dp.Ledger(study.book.path).history()
         with closing(sqlite3.connect(study.book.path)) as db:
             if db.execute("PRAGMA integrity_check").fetchall() != [("ok",)]:
-                raise dp.LedgerError("SQLite finds it corrupt.")
-    except dp.LedgerError:
+                raise dp.errors.LedgerError("SQLite finds it corrupt.")
+    except dp.errors.LedgerError:
         counts["corrupt_ledgers"] += 1
         return
     try:
         study.book.verify()
-    except dp.LedgerError:
+    except dp.errors.LedgerError:
         counts["ledgers_refused"] += 1
     seals = {entry.number: entry.seal for entry in history}
     counts["budgets_exceeded"] += study.book.spent > study.book.budget or study.book.spent != EPSILON * len(history)
@@ -156,7 +156,7 @@ def _inspect_release(path: Path, seals: dict[int, str], counts: Counter[str], st
     """A release file is whole and charged; a stray temporary file is that, or no release at all."""
     try:
         release = dp.load(path)
-    except dp.FileError:
+    except dp.errors.FileError:
         counts["partial_releases"] += strict
         return
     counts["releases_without_charge"] += seals.get(release.entry) != release.seal
@@ -278,7 +278,7 @@ def _greedy(study: Study, output: Path, say: Say) -> None:
     while True:
         try:
             whole_job(study, "library", say, output)
-        except dp.BudgetExceeded:
+        except dp.errors.BudgetExceeded:
             return
 
 

@@ -21,7 +21,7 @@ with atheris.instrument_imports(include=["dpfda"], enable_loader_override=False)
     import fuzzing
     from fuzz_mutators import mutated
 
-    from dpfda.errors import DpfdaError
+    from dpfda.core.errors import DpfdaError
 
 
 def main() -> None:

@@ -25,17 +25,18 @@ from fuzz_seeds import mean_plan
 from typer.main import get_command
 
 import dpfda as dp
-from dpfda import checkpoints, codec
 from dpfda.cli import app, parsing, sources
-from dpfda.errors import DpfdaError
+from dpfda.core import codec
+from dpfda.core.checks import as_epsilon
+from dpfda.core.errors import DpfdaError
+from dpfda.core.labels import Coder, as_groups, label_text
+from dpfda.engines import checkpoints
 from dpfda.estimators import predictions
-from dpfda.intake import Interpolate
-from dpfda.labels import Coder, as_groups, label_text
-from dpfda.layouts import Long, zone_of
-from dpfda.plan import Plan
 from dpfda.plans import GroupPlan
-from dpfda.protocol import as_epsilon
-from dpfda.tables import pick
+from dpfda.plans.base import Plan
+from dpfda.reading.layouts import Long, zone_of
+from dpfda.reading.tables import pick
+from dpfda.spaces.alignment import Interpolate
 
 INPUTS = np.linspace(0, 1, 6)
 
@@ -94,7 +95,7 @@ def read_table(door: str, name: str, **reading: Any) -> Callable[[bytes], None]:
 
 def read_groups(data: bytes) -> None:
     problem = plan_for("csv").stage.problem
-    dp.summaries.summarize_groups(problem, file_of(data, "g.csv"), "side", Coder(("north", "south")), header=True)
+    dp.engines.task.summarize_groups(problem, file_of(data, "g.csv"), "side", Coder(("north", "south")), header=True)
 
 
 def read_parquet(data: bytes) -> None:
@@ -107,7 +108,7 @@ def read_parquet(data: bytes) -> None:
 def read_groups_of(records: Any) -> None:
     problem = plan_for("csv").stage.problem
     columns = ["h1", "h2", "h3", "h4"]
-    dp.summaries.summarize_groups(problem, records, "side", Coder(), columns=columns)
+    dp.engines.task.summarize_groups(problem, records, "side", Coder(), columns=columns)
 
 
 def read_arrow(data: bytes) -> None:
@@ -116,7 +117,7 @@ def read_arrow(data: bytes) -> None:
         reader = pa.ipc.open_file(data) if data[:6] == b"ARROW1" else pa.ipc.open_stream(data)
         table = reader.read_all()
     except (pa.ArrowException, OSError, ValueError, EOFError) as error:
-        raise dp.FileError("Arrow refuses it.") from error
+        raise dp.errors.FileError("Arrow refuses it.") from error
     with contextlib.suppress(DpfdaError):
         read_groups_of(table)
     plan_for("csv").release(table)
@@ -132,11 +133,11 @@ def read_npy(data: bytes) -> None:
             warnings.simplefilter("ignore")  # of numpy, about headers
             array = np.load(io.BytesIO(data), allow_pickle=False)
     except (ValueError, OSError, EOFError, MemoryError, TypeError, SyntaxError, OverflowError, KeyError) as error:
-        raise dp.FileError("numpy refuses it.") from error
+        raise dp.errors.FileError("numpy refuses it.") from error
     except Exception as error:  # of its tokenizer
         if type(error).__module__ != "tokenize":
             raise
-        raise dp.FileError("numpy refuses it.") from error
+        raise dp.errors.FileError("numpy refuses it.") from error
     plan_for("csv-center").summarize(array)
     plan_for("csv").release(array)
 
@@ -146,7 +147,7 @@ def read_plan(data: bytes) -> None:
     text = data.decode("utf-8", "surrogateescape")
     plan = codec.revive(codec.unseal(text, "plan", 1).get("plan"))
     if not isinstance(plan, Plan | GroupPlan):
-        raise dp.FileError("No plan.")
+        raise dp.errors.FileError("No plan.")
     repr(plan)
     assert codec.revive(codec.unseal(plan.to_json(), "plan", 1)["plan"]) == plan
     if isinstance(plan, Plan):
@@ -164,9 +165,9 @@ def read_release(data: bytes) -> None:
 def read_summary(data: bytes) -> None:
     saved = checkpoints.load(file_of(data, "x.summary"))
     repr(saved)
-    with contextlib.suppress(dp.PlanMismatch, dp.RecordError):
+    with contextlib.suppress(dp.errors.PlanMismatch, dp.errors.RecordError):
         checkpoints.merged([saved, saved])
-    with contextlib.suppress(dp.PlanMismatch):
+    with contextlib.suppress(dp.errors.PlanMismatch):
         plan_for("csv").release(saved.summary)
     checkpoints.load(saved.save(scratch() / "y.summary"))
 
@@ -177,7 +178,7 @@ def read_ledger(data: bytes) -> None:
     book = dp.Ledger(file_of(data, "x.ledger"))
     facts = (book.name, book.budget, book.spent, book.remaining, book.delta_budget, book.delta_spent)
     str(facts), repr(book.history())
-    with contextlib.suppress(dp.LedgerError):  # too much, or a copy
+    with contextlib.suppress(dp.errors.LedgerError):  # too much, or a copy
         book.charge("1/7", plan="c" * 64, query="mean")
 
 
@@ -206,7 +207,7 @@ def _bound(text: str) -> tuple[float | None, str, float | None]:
     try:
         return float(radius or 1), norm, float(center or 0)
     except ValueError as error:
-        raise dp.ParameterError("a radius is a number", "another", "Correct it.") from error
+        raise dp.errors.ParameterError("a radius is a number", "another", "Correct it.") from error
 
 
 def _three(text: str) -> tuple[str, int | None, str | None]:
@@ -217,7 +218,7 @@ def _three(text: str) -> tuple[str, int | None, str | None]:
 def read_words(data: bytes) -> None:
     name, _, text = data.decode("utf-8", "surrogateescape").partition(" ")
     if name not in PARSERS:
-        raise dp.ParameterError("a parser has a name", "another", "Choose one.")
+        raise dp.errors.ParameterError("a parser has a name", "another", "Choose one.")
     repr(PARSERS[name](text))
 
 
@@ -256,7 +257,7 @@ def run_command(words: list[str]) -> str:
     if code != 2 and not all(line.isprintable() for line in output.split("\n")):
         raise Defect(f"{words} steers the terminal: {output[-300:]!r}")
     if code:
-        raise dp.ParameterError("a command line must be right", "another", "Try --help.")
+        raise dp.errors.ParameterError("a command line must be right", "another", "Try --help.")
     return output
 
 

@@ -18,7 +18,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from dpfda import codec
+from dpfda.core import codec
 
 Mutator = Callable[[Random, bytes, list[bytes]], bytes]
 #: Values that break careless code, in place of any number, text, list or fact.

@@ -20,11 +20,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 import dpfda as dp
-from dpfda import checkpoints
-from dpfda.intake import Interpolate, Smooth, Unit
-from dpfda.kernels import Constant, Tabulated
+from dpfda.engines import checkpoints
 from dpfda.methods import Blocks
 from dpfda.plans import ClassPlan, GroupPlan
+from dpfda.spaces.alignment import Interpolate, Smooth, Unit
+from dpfda.spaces.kernels import Constant, Tabulated
 
 LINE = dp.Grid.uniform(0, 1, 4, name="hour", unit="h")
 CURVES = np.random.default_rng(5).uniform(-1, 1, (6, 4))
@@ -32,13 +32,13 @@ NAMES = ["h1", "h2", "h3", "h4"]
 
 
 def mean_plan(**options: object) -> dp.MeanPlan:
-    facts = {"n": 6, "epsilon": 1, "bound": dp.L2Ball(1.0), "grid": LINE, "method": dp.KNorm(2)}
+    facts = {"n": 6, "epsilon": 1, "bound": dp.L2Ball(1.0), "grid": LINE, "method": dp.methods.KNorm(2)}
     return dp.MeanPlan(**(facts | options))  # type: ignore[arg-type]
 
 
-def kernel_plan(**options: object) -> dp.KernelPlan:
-    facts = {"n": 500, "epsilon": 1, "domain": [(0, 1)], "components": 3, "psi": 0.05, "method": dp.KNorm()}
-    return dp.KernelPlan(**(facts | options))  # type: ignore[arg-type]
+def kernel_plan(**options: object) -> dp.plans.KernelPlan:
+    facts = {"n": 500, "epsilon": 1, "domain": [(0, 1)], "components": 3, "psi": 0.05, "method": dp.methods.KNorm()}
+    return dp.plans.KernelPlan(**(facts | options))  # type: ignore[arg-type]
 
 
 @lru_cache(maxsize=1)
@@ -47,40 +47,60 @@ def plans() -> dict[str, object]:
     flat, three = dp.Grid.midpoints(0, 1, 4), ("a", "b", "c")
     table = np.exp(-np.abs(np.subtract.outer(LINE.points, LINE.points)))
     found: dict[str, object] = {
-        "knorm": mean_plan(), "add-remove": mean_plan(neighbors="add-remove", invalid="center"),
-        "ar": mean_plan(method=dp.AR(eta=2.0, psi=0.01)), "qr": mean_plan(method=dp.QR(eta=2.0, psi=1e-3)),
-        "frl": mean_plan(method=dp.FRL(components=2)), "minimax": mean_plan(method=dp.Minimax(power=1.0)),
-        "blocks": mean_plan(method=Blocks(2)), "bernstein": mean_plan(method=dp.Bernstein(3, order=2)),
-        "gp": mean_plan(method=dp.GaussianProcess("1/100", 1.5, 0.01)), "auto": mean_plan(method=dp.Auto(passes=1)),
-        "select": mean_plan(method=dp.Select((dp.KNorm(1), dp.AR(2.0, 0.01)))),
-        "staged": mean_plan(n=400, method=dp.Staged(dp.KNorm(2), spread=0.5)),
-        "l1": mean_plan(bound=dp.L1Ball(1.0, np.zeros(4))), "box": mean_plan(bound=dp.Box([1.0, 0.5])),
-        "ellipsoid": mean_plan(bound=dp.Ellipsoid([1.0, 0.5], 0.1)),
+        "knorm": mean_plan(),
+        "add-remove": mean_plan(neighbors="add-remove", invalid="center"),
+        "ar": mean_plan(method=dp.methods.AR(eta=2.0, psi=0.01)),
+        "qr": mean_plan(method=dp.methods.QR(eta=2.0, psi=1e-3)),
+        "frl": mean_plan(method=dp.methods.FRL(components=2)),
+        "minimax": mean_plan(method=dp.methods.Minimax(power=1.0)),
+        "blocks": mean_plan(method=Blocks(2)),
+        "bernstein": mean_plan(method=dp.methods.Bernstein(3, order=2)),
+        "gp": mean_plan(method=dp.methods.GaussianProcess("1/100", 1.5, 0.01)),
+        "auto": mean_plan(method=dp.Auto(passes=1)),
+        "select": mean_plan(method=dp.methods.Select((dp.methods.KNorm(1), dp.methods.AR(2.0, 0.01)))),
+        "staged": mean_plan(n=400, method=dp.methods.Staged(dp.methods.KNorm(2), spread=0.5)),
+        "l1": mean_plan(bound=dp.bounds.L1Ball(1.0, np.zeros(4))),
+        "box": mean_plan(bound=dp.bounds.Box([1.0, 0.5])),
+        "ellipsoid": mean_plan(bound=dp.bounds.Ellipsoid([1.0, 0.5], 0.1)),
         "unit": mean_plan(unit=Unit("home", 3, "day"), align=Interpolate(gap=0.5)),
         "smooth": mean_plan(align=Smooth()),
-        "sum": mean_plan(kernel=dp.Matern(1.5, 0.2) + dp.Gaussian(0.3) * Constant(2.0)),
-        "cosine": mean_plan(kernel=dp.Cosine(dp.Exponential(0.2)), grid=flat),
+        "sum": mean_plan(kernel=dp.kernels.Matern(1.5, 0.2) + dp.kernels.Gaussian(0.3) * Constant(2.0)),
+        "cosine": mean_plan(kernel=dp.kernels.Cosine(dp.kernels.Exponential(0.2)), grid=flat),
         "table": mean_plan(kernel=Tabulated(LINE.points, table, None)),
-        "components": mean_plan(grid=dp.ComponentGrid(("x", "y"), LINE)),
+        "components": mean_plan(grid=dp.spaces.ComponentGrid(("x", "y"), LINE)),
         "surface": mean_plan(grid=dp.Grid.product(dp.Grid.uniform(0, 1, 2), dp.Grid.uniform(0, 2, 3, name="u"))),
-        "covariance": dp.CovariancePlan(n=100, epsilon=1, bound=dp.L2Ball(1.0), grid=LINE, method=dp.KNorm(2)),
-        "centred": dp.CovariancePlan(n=9000, epsilon=1, bound=dp.L2Ball(1.0), grid=LINE, method=dp.Centred()),
-        "density": dp.DensityPlan(n=100, epsilon=1, domain=[(0, 1)], cells=8, method=dp.KNorm(2)),
-        "densities": dp.DensityPlan(n=100, epsilon=1, domain=[(0, 1), (0, 2)], cells=3, method=dp.FRL(2), axes=("a",
-        "b")),
-        "bandwidth": dp.DensityPlan(n=100, epsilon=1, domain=[(0, 1)], cells=8, bandwidth=0.2, eta=1.5),
-        "edges": dp.DensityPlan(n=100, epsilon=1, domain=[(0, 8)], cells=16, edges=[0, 1, 4, 8], method=dp.KNorm(2)),
-        "regression": dp.RegressionPlan(
-            n=900, epsilon=1, covariates=2, covariate_bound=[(0, 1), (0, 2)], bound=dp.L2Ball(1.0), grid=LINE,
-            names=("a", "b"), split=0.5, passes=1,
+        "covariance": dp.CovariancePlan(n=100, epsilon=1, bound=dp.L2Ball(1.0), grid=LINE, method=dp.methods.KNorm(2)),
+        "centred": dp.CovariancePlan(n=9000, epsilon=1, bound=dp.L2Ball(1.0), grid=LINE, method=dp.methods.Centred()),
+        "density": dp.DensityPlan(n=100, epsilon=1, domain=[(0, 1)], cells=8, method=dp.methods.KNorm(2)),
+        "densities": dp.DensityPlan(
+            n=100, epsilon=1, domain=[(0, 1), (0, 2)], cells=3, method=dp.methods.FRL(2), axes=("a", "b")
         ),
-        "smoother": dp.SmootherPlan(n=900, epsilon=1, domain=[(0, 1)], bound=(0, 1), components=3, split=0.5, passes=1),
-        "classifier": kernel_plan(classes=("no", "yes")), "huber": kernel_plan(criterion="huber", bound=(0, 1)),
-        "radius": dp.RadiusPlan(n=100, epsilon=1, grid=LINE),
+        "bandwidth": dp.DensityPlan(n=100, epsilon=1, domain=[(0, 1)], cells=8, bandwidth=0.2, eta=1.5),
+        "edges": dp.DensityPlan(
+            n=100, epsilon=1, domain=[(0, 8)], cells=16, edges=[0, 1, 4, 8], method=dp.methods.KNorm(2)
+        ),
+        "regression": dp.plans.RegressionPlan(
+            n=900,
+            epsilon=1,
+            covariates=2,
+            covariate_bound=[(0, 1), (0, 2)],
+            bound=dp.L2Ball(1.0),
+            grid=LINE,
+            names=("a", "b"),
+            split=0.5,
+            passes=1,
+        ),
+        "smoother": dp.plans.SmootherPlan(
+            n=900, epsilon=1, domain=[(0, 1)], bound=(0, 1), components=3, split=0.5, passes=1
+        ),
+        "classifier": kernel_plan(classes=("no", "yes")),
+        "huber": kernel_plan(criterion="huber", bound=(0, 1)),
+        "radius": dp.plans.RadiusPlan(n=100, epsilon=1, grid=LINE),
         "groups": GroupPlan(("north", "south"), (mean_plan(), mean_plan(n=9))),
-        "classes": ClassPlan(three, tuple(kernel_plan(epsilon=Fraction(1, 3), classes=three,
-        positive=i) for i in range(3))),
-    }  # fmt: skip
+        "classes": ClassPlan(
+            three, tuple(kernel_plan(epsilon=Fraction(1, 3), classes=three, positive=i) for i in range(3))
+        ),
+    }
     return found
 
 
@@ -140,9 +160,15 @@ def arrow_tables() -> dict[str, pa.Table]:
         "wide": wide,
         "lists": pa.table({"curve": CURVES.tolist()}),
         "labelled": wide.append_column("side", labels.dictionary_encode()),
-        "mixed": pa.table({"h1": pa.array([1, 2, None]), "h2": [1.5, 2.0, 3.0], "h3": [True, False, True],
-                           "h4": pa.array([1, 2, 3], pa.decimal128(9, 2))}),
-    }  # fmt: skip
+        "mixed": pa.table(
+            {
+                "h1": pa.array([1, 2, None]),
+                "h2": [1.5, 2.0, 3.0],
+                "h3": [True, False, True],
+                "h4": pa.array([1, 2, 3], pa.decimal128(9, 2)),
+            }
+        ),
+    }
 
 
 def _parquet(table: pa.Table) -> bytes:
@@ -194,29 +220,65 @@ def _summary() -> list[bytes]:
 
     def grouped(path: Path) -> None:
         family, key = "0" * 64, mean_plan().problem.key
-        totals = {side: dp.protocol.Summary(key, 3, np.arange(4)) for side in ("north", "south")}
+        totals = {side: dp.problems.base.Summary(key, 3, np.arange(4)) for side in ("north", "south")}
         checkpoints.Saved(family, totals, (checkpoints.Part("a.csv", "1" * 64),)).save(path)
 
     return [_written(write), _written(grouped)]
 
 
 WORDS = [
-    "grid 0:24:48", "grid 0:24:48:midpoints", "grid 0:1:5:equal", "kernel matern:1.5:0.1", "kernel gaussian:0.1",
-    "kernel cosine-matern:2.5:0.2", "method qr:psi=0.01,noise=kernel", "method bernstein:lattice=20,order=5",
-    "method gaussianprocess:delta=1e-6", "method auto:spread=1,passes=1", "domain 0:110", "domain 0:1 2:3",
-    "cells 512", "cells 64x64", "edges 0,1,5,10", "edges 0:95:5,110", "bound 1 l2 0.5", "bound 2.5 l1 0",
-    "layout long:id=meter,time=t,value=kwh,day=Europe/Dublin", "layout lists:values=curve,times=t",
-    "align linear:gap=0.25,least=2", "align smooth:penalty=0.001", "unit home 3 day", "groups north,south",
-    "epsilon 1/4", "epsilon 0.1", "axis hour (h)", "columns h*", "zone Australia/Adelaide",
-]  # fmt: skip
+    "grid 0:24:48",
+    "grid 0:24:48:midpoints",
+    "grid 0:1:5:equal",
+    "kernel matern:1.5:0.1",
+    "kernel gaussian:0.1",
+    "kernel cosine-matern:2.5:0.2",
+    "method qr:psi=0.01,noise=kernel",
+    "method bernstein:lattice=20,order=5",
+    "method gaussianprocess:delta=1e-6",
+    "method auto:spread=1,passes=1",
+    "domain 0:110",
+    "domain 0:1 2:3",
+    "cells 512",
+    "cells 64x64",
+    "edges 0,1,5,10",
+    "edges 0:95:5,110",
+    "bound 1 l2 0.5",
+    "bound 2.5 l1 0",
+    "layout long:id=meter,time=t,value=kwh,day=Europe/Dublin",
+    "layout lists:values=curve,times=t",
+    "align linear:gap=0.25,least=2",
+    "align smooth:penalty=0.001",
+    "unit home 3 day",
+    "groups north,south",
+    "epsilon 1/4",
+    "epsilon 0.1",
+    "axis hour (h)",
+    "columns h*",
+    "zone Australia/Adelaide",
+]
 COMMANDS = [
     ["plan", "--n", "9", "--epsilon", "1", "--radius", "1", "--grid", "0:1:4", "--method", "knorm:components=2"],
-    ["plan", "--n", "9", "--epsilon", "1/2", "--radius", "1", "--grid", "0:1:4", "--method", "ar:eta=2,psi=0.01",
-    "--json"],
+    [
+        "plan",
+        "--n",
+        "9",
+        "--epsilon",
+        "1/2",
+        "--radius",
+        "1",
+        "--grid",
+        "0:1:4",
+        "--method",
+        "ar:eta=2,psi=0.01",
+        "--json",
+    ],
     ["ledger", "show", "nothing.ledger"],
-    ["show", "nothing.json"], ["mean", "nothing.csv", "--epsilon", "1", "--radius", "1", "--json"],
-    ["predict", "model.json", "people.csv", "--inputs", "a,b"], ["release", "plan.json", "a.summary", "--json"],
-]  # fmt: skip
+    ["show", "nothing.json"],
+    ["mean", "nothing.csv", "--epsilon", "1", "--radius", "1", "--json"],
+    ["predict", "model.json", "people.csv", "--inputs", "a,b"],
+    ["release", "plan.json", "a.summary", "--json"],
+]
 
 
 def _sealed(found: Mapping[str, object]) -> list[bytes]:

@@ -29,7 +29,7 @@ from fuzz_doors import PARSERS, TARGETS, Defect, drop_scratch, run_command, scra
 from fuzz_mutators import mutated
 from fuzz_seeds import SEEDS
 
-from dpfda.errors import DpfdaError, NotPrivateWarning, UnitWarning
+from dpfda.core.errors import DpfdaError, NotPrivateWarning, UnitWarning
 
 __all__ = ["PARSERS", "SEEDS", "TARGETS", "drop_scratch", "limited", "measure", "outcome", "run_command", "strict"]
 #: Time that a case may take, and memory that all cases of a process may add to what it had before.

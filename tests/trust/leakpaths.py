@@ -27,12 +27,12 @@ from leaknet import ASIDE, COUNT, PERSON, VALUE, WARD, Mark, number, whole
 
 import dpfda as dp
 from dpfda.cli.app import app
-from dpfda.engines.spark import _labelled
+from dpfda.engines.spark_engine import _labelled
 
 mpl.use("Agg")
 Path_ = Callable[[], Any]
 GRID = dp.Grid.uniform(0, 1, 8)
-FACTS: dict[str, Any] = {"epsilon": 1.0, "bound": dp.L2Ball(30.0), "grid": GRID, "method": dp.QR()}
+FACTS: dict[str, Any] = {"epsilon": 1.0, "bound": dp.L2Ball(30.0), "grid": GRID, "method": dp.methods.QR()}
 NAMES = [f"v{i}" for i in range(8)]
 ROWS = 30
 BOX: dict[str, Any] = {"epsilon": 1.0, "domain": [(0, 10)]}
@@ -132,7 +132,7 @@ def means() -> Iterator[tuple[str, Path_]]:
         lambda: dp.mean(curves(), by=[WARD, *["a"] * 14, *["b"] * 15], groups=["a", "b"], **free, **FACTS),
     )
     yield "mean of one", lambda: dp.mean(curves()[3:4], neighbors="add-remove", n=2, **FACTS)
-    irregular = dp.Irregular([GRID.points.tolist()] * ROWS, curves().tolist())
+    irregular = dp.reading.Irregular([GRID.points.tolist()] * ROWS, curves().tolist())
     yield "mean of irregular", lambda: dp.mean(irregular, align="linear", **FACTS)
     yield "mean of smoothed", lambda: dp.mean(irregular, align="smooth", **FACTS)
     yield "mean of long", lambda: dp.mean(long_table(), layout="long", align="linear", **FACTS)
@@ -149,7 +149,7 @@ def means() -> Iterator[tuple[str, Path_]]:
 def _plan_and_summary() -> list[Any]:
     plan = dp.MeanPlan(n=ROWS, **FACTS)
     summary = plan.summarize(people(), columns="v*")
-    ball = dp.MeanPlan(n=ROWS, **{**FACTS, "method": dp.KNorm(4)})
+    ball = dp.MeanPlan(n=ROWS, **{**FACTS, "method": dp.methods.KNorm(4)})
     print(repr(summary), str(summary), repr(ball.stage.settle(ball.summarize(curves()))))
     return [plan]
 
@@ -173,7 +173,10 @@ def _interrupted() -> Iterator[np.ndarray]:
 def others() -> Iterator[tuple[str, Path_]]:
     data, points = curves(), np.clip(curves()[:, :1], 0, 10)
     labels = ["a", "b"] * (ROWS // 2)
-    yield "covariance", lambda: dp.covariance(data, epsilon=1.0, bound=dp.L2Ball(30.0), grid=GRID, method=dp.QR())
+    yield (
+        "covariance",
+        lambda: dp.covariance(data, epsilon=1.0, bound=dp.L2Ball(30.0), grid=GRID, method=dp.methods.QR()),
+    )
     yield "density", lambda: dp.density(points, cells=32, **BOX)
     yield "density by ward", lambda: dp.density(points, by=["n"] * 15 + ["s"] * 15, cells=32, **BOX)
     yield "density outside!", lambda: dp.density(points, epsilon=1.0, domain=[(0, 1)], cells=32)

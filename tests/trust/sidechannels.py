@@ -41,8 +41,8 @@ import numpy as np
 from scipy.stats import mannwhitneyu
 
 import dpfda as dp
-from dpfda.noise import places
-from dpfda.release import exit as exits
+from dpfda.noise import rounding as places
+from dpfda.release import door as exits
 
 GRID, RECORDS = dp.Grid.uniform(0, 1, 24), 60
 
@@ -51,11 +51,11 @@ def plans() -> dict[str, Any]:
     """One plan for each noise law."""
     facts: dict[str, Any] = {"n": RECORDS, "epsilon": 1, "grid": GRID, "bound": dp.L2Ball(1.0)}
     return {
-        "laplace": dp.MeanPlan(method=dp.QR(), **facts),
-        "ball": dp.MeanPlan(method=dp.KNorm(12), **facts),
-        "blocks": dp.MeanPlan(method=dp.Blocks(), **facts),
-        "gaussian": dp.MeanPlan(method=dp.GaussianProcess(1e-6), **facts),
-        "choice": dp.RadiusPlan(n=RECORDS, epsilon=1, grid=GRID),
+        "laplace": dp.MeanPlan(method=dp.methods.QR(), **facts),
+        "ball": dp.MeanPlan(method=dp.methods.KNorm(12), **facts),
+        "blocks": dp.MeanPlan(method=dp.methods.Blocks(), **facts),
+        "gaussian": dp.MeanPlan(method=dp.methods.GaussianProcess(1e-6), **facts),
+        "choice": dp.plans.RadiusPlan(n=RECORDS, epsilon=1, grid=GRID),
     }
 
 

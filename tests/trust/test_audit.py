@@ -30,20 +30,20 @@ BALL = {"n": 60, "epsilon": 1, "bound": dp.L2Ball(1.0, 0.2), "grid": GRID}
 BOX = {"n": 60, "epsilon": 1, "domain": [(0, 1)], "invalid": "center"}
 CURVES = {**BALL, "invalid": "center"}
 PLANS = {
-    "mean, Laplace": lambda: dp.MeanPlan(**CURVES, method=dp.QR()),
-    "mean, thresholds": lambda: dp.MeanPlan(**CURVES, method=dp.AR(), neighbors="add-remove"),
-    "mean, stages": lambda: dp.MeanPlan(**{**CURVES, "n": 900}, method=dp.Staged(dp.KNorm(5))),
-    "mean, chosen": lambda: dp.MeanPlan(**CURVES, method=dp.Select([dp.KNorm(2), dp.QR()])),
-    "mean of people": lambda: dp.MeanPlan(**CURVES, method=dp.KNorm(4), unit=dp.Unit("who", most=2)),
-    "mean, Gaussian": lambda: dp.MeanPlan(**BALL, method=dp.GaussianProcess(1e-5)),
-    "mean, lattice": lambda: dp.MeanPlan(**BALL, method=dp.Bernstein(4)),
-    "mean of very many": lambda: dp.MeanPlan(**{**CURVES, "n": 10**9}, method=dp.KNorm(3)),
-    "covariance": lambda: dp.CovariancePlan(**CURVES, method=dp.KNorm(3)),
-    "radius": lambda: dp.RadiusPlan(n=60, epsilon=1, grid=GRID, quantile=0.9),
+    "mean, Laplace": lambda: dp.MeanPlan(**CURVES, method=dp.methods.QR()),
+    "mean, thresholds": lambda: dp.MeanPlan(**CURVES, method=dp.methods.AR(), neighbors="add-remove"),
+    "mean, stages": lambda: dp.MeanPlan(**{**CURVES, "n": 900}, method=dp.methods.Staged(dp.methods.KNorm(5))),
+    "mean, chosen": lambda: dp.MeanPlan(**CURVES, method=dp.methods.Select([dp.methods.KNorm(2), dp.methods.QR()])),
+    "mean of people": lambda: dp.MeanPlan(**CURVES, method=dp.methods.KNorm(4), unit=dp.Unit("who", most=2)),
+    "mean, Gaussian": lambda: dp.MeanPlan(**BALL, method=dp.methods.GaussianProcess(1e-5)),
+    "mean, lattice": lambda: dp.MeanPlan(**BALL, method=dp.methods.Bernstein(4)),
+    "mean of very many": lambda: dp.MeanPlan(**{**CURVES, "n": 10**9}, method=dp.methods.KNorm(3)),
+    "covariance": lambda: dp.CovariancePlan(**CURVES, method=dp.methods.KNorm(3)),
+    "radius": lambda: dp.plans.RadiusPlan(n=60, epsilon=1, grid=GRID, quantile=0.9),
     "density": lambda: dp.DensityPlan(**BOX, cells=32),
-    "regression": lambda: dp.RegressionPlan(**CURVES, covariates=2, covariate_bound=2.0, passes=1),
-    "smoother": lambda: dp.SmootherPlan(**BOX, bound=(0, 1), passes=1),
-    "classifier": lambda: dp.KernelPlan(**BOX, classes=("a", "b"), criterion="hinge", psi=5.0),
+    "regression": lambda: dp.plans.RegressionPlan(**CURVES, covariates=2, covariate_bound=2.0, passes=1),
+    "smoother": lambda: dp.plans.SmootherPlan(**BOX, bound=(0, 1), passes=1),
+    "classifier": lambda: dp.plans.KernelPlan(**BOX, classes=("a", "b"), criterion="hinge", psi=5.0),
 }
 #: How much of epsilon a small search must find, of the first pass; what is proved is not always attained.
 FOUND = {
@@ -78,7 +78,7 @@ def test_sound_plans_pass_every_check(name):
 
 
 def test_large_data_are_merged_as_small_ones_are_added():
-    plan = dp.MeanPlan(**{**CURVES, "n": 40_000}, method=dp.KNorm(3))
+    plan = dp.MeanPlan(**{**CURVES, "n": 40_000}, method=dp.methods.KNorm(3))
     target, rng = first_target(plan), np.random.default_rng(0)
     others, record = rng.normal(size=(7, 12)), rng.normal(size=(1, 12))
     merged = Company(target, others).summary(record)
@@ -213,9 +213,9 @@ def test_clopper_and_pearson():
 
 
 @pytest.fixture(scope="module")
-def report() -> dp.Audit:
-    plans = [dp.MeanPlan(**{**BALL, "n": n}, method=dp.QR()) for n in (50, 60)]
-    return dp.audit(dp.GroupPlan(("north", "=south"), plans), draws=1000, releases=8, effort=150)
+def report() -> dp.audits.Audit:
+    plans = [dp.MeanPlan(**{**BALL, "n": n}, method=dp.methods.QR()) for n in (50, 60)]
+    return dp.audit(dp.plans.GroupPlan(("north", "=south"), plans), draws=1000, releases=8, effort=150)
 
 
 def test_the_report_is_one_page_in_every_form(report, tmp_path):
@@ -231,7 +231,7 @@ def test_the_report_is_one_page_in_every_form(report, tmp_path):
     assert json.loads(report.to_json())["passed"] is True
     assert str(report) == repr(report)
     assert "too small or too large would have been seen" in str(report)
-    with pytest.raises(dp.FileError, match="written as"):
+    with pytest.raises(dp.errors.FileError, match="written as"):
         report.save(tmp_path / "audit.exe")
 
 
@@ -270,24 +270,26 @@ def test_an_audit_that_fails_has_an_exit_code(tmp_path, monkeypatch):
 
 
 def test_only_plans_are_audited():
-    with pytest.raises(dp.ParameterError, match="an audit is of a plan"):
+    with pytest.raises(dp.errors.ParameterError, match="an audit is of a plan"):
         dp.audit("plan.json")
 
 
 def test_an_order_of_curves_that_invented_data_lack_is_said(tmp_path):
-    plan = dp.MeanPlan(**CURVES, method=dp.KNorm(4), unit=dp.Unit("who", most=2, order="day"))
+    plan = dp.MeanPlan(**CURVES, method=dp.methods.KNorm(4), unit=dp.Unit("who", most=2, order="day"))
     report = dp.audit(plan, draws=1000, releases=8, effort=150)
     assert report.passed
     assert any("by their number" in limit for limit in report.limits)
-    groups = dp.GroupPlan(("a", "b"), [plan, dp.MeanPlan(**{**CURVES, "n": 50}, method=dp.KNorm(4), unit=plan.unit)])
+    groups = dp.plans.GroupPlan(
+        ("a", "b"), [plan, dp.MeanPlan(**{**CURVES, "n": 50}, method=dp.methods.KNorm(4), unit=plan.unit)]
+    )
     both = dp.audit(groups, draws=1000, releases=8, effort=100)
     assert both.passed, both.failures
     assert "The charge comes before the noise" in [check.name for part, check in both.checks if not part]
 
 
 def test_groups_too_large_to_release_together_are_said():
-    plans = [dp.MeanPlan(**{**CURVES, "n": n}, method=dp.FRL(1)) for n in (10**7, 2 * 10**7)]
-    report = dp.audit(dp.GroupPlan(("a", "b"), plans), draws=1000, releases=8, effort=100)
+    plans = [dp.MeanPlan(**{**CURVES, "n": n}, method=dp.methods.FRL(1)) for n in (10**7, 2 * 10**7)]
+    report = dp.audit(dp.plans.GroupPlan(("a", "b"), plans), draws=1000, releases=8, effort=100)
     assert report.passed, report.failures
     assert any("one by one only" in limit for limit in report.limits)
 

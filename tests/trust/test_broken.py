@@ -20,7 +20,7 @@ def test_a_broken_mechanism_is_caught(name):
 
 def test_the_same_plans_unbroken_pass():
     """False alarms: at most 1e-7 each, by the audit's own account."""
-    for method in (dp.QR(), dp.KNorm(5), dp.FRL(1)):
+    for method in (dp.methods.QR(), dp.methods.KNorm(5), dp.methods.FRL(1)):
         report = audited(lambda method=method: dp.MeanPlan(**{**TWO, "method": method}))
         assert report.passed, report.failures
 

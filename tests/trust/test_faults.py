@@ -18,7 +18,8 @@ import numpy as np
 import pytest
 
 import dpfda as dp
-from dpfda import files
+from dpfda.core import files
+from dpfda.core.checks import as_epsilon
 from dpfda.ledger.entries import Balance
 
 
@@ -68,7 +69,7 @@ def test_the_cost_of_length_is_measured():
 
 def test_a_charge_that_is_handed_out_before_it_is_on_disk_is_caught(monkeypatch):
     def early(self, epsilon, *, plan, query, delta=0):
-        return self._read().charged(dp.protocol.as_epsilon(epsilon), 0, plan, query).last
+        return self._read().charged(as_epsilon(epsilon), 0, plan, query).last
 
     faults.plan()
     monkeypatch.setattr(dp.Ledger, "charge", early)
@@ -131,7 +132,7 @@ def state_of(path):
     try:
         dp.Ledger(path).check("1/1000")
         return "ledger"
-    except dp.LedgerError as error:
+    except dp.errors.LedgerError as error:
         return "empty" if "is empty" in str(error) else "refused" if "adopt" in str(error) else str(error)
 
 
@@ -241,7 +242,7 @@ def test_a_truncated_ledger_is_refused(tmp_path, cut):
     with book.path.open("r+b") as file:
         file.truncate(cut)
     for use in (book.history, lambda: book.charge("1/4", plan="p", query="q")):
-        with pytest.raises(dp.LedgerError, match=r"not an intact|is empty"):
+        with pytest.raises(dp.errors.LedgerError, match=r"not an intact|is empty"):
             use()
 
 
@@ -258,6 +259,6 @@ def test_flipped_bytes_are_noticed_or_change_nothing(tmp_path):
         book.path.write_bytes(damaged)
         try:
             assert book.history() == history
-        except dp.LedgerError:
+        except dp.errors.LedgerError:
             noticed += 1
     assert noticed > 90  # the rest are counters of SQLite that mean nothing here

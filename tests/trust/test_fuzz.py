@@ -18,7 +18,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import dpfda as dp
-from dpfda import codec
+from dpfda.core import codec
 
 #: Cases per target here; benchmarks/trust.py runs a hundred thousand.
 CASES = 100
@@ -105,7 +105,7 @@ def test_every_field_of_every_fact_with_every_kind_of_wrong_value():
 
 def test_an_edit_without_the_right_seal_is_noticed():
     text = SEEDS["plan"][0].decode()
-    with pytest.raises(dp.FileError, match="edited or damaged"):
+    with pytest.raises(dp.errors.FileError, match="edited or damaged"):
         dp.MeanPlan.from_json(text.replace('"n": 6', '"n": 7'))
 
 
@@ -162,8 +162,8 @@ def test_any_words_of_the_command_line(parser, text):
 @FIXED
 @given(label=st.one_of(st.text(max_size=8), st.floats(), st.integers(), st.binary(max_size=6)))
 def test_a_label_has_one_spelling(label):
-    spelt = dp.labels.label_text(label)
-    assert dp.labels.label_text(spelt) == spelt
+    spelt = dp.core.labels.label_text(label)
+    assert dp.core.labels.label_text(spelt) == spelt
 
 
 # -- the counting itself ---------------------------------------------------------------------------------------

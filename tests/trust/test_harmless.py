@@ -16,9 +16,9 @@ from fuzz_seeds import CURVES, LINE, SEEDS, mean_plan, releases
 from fuzzing import strict
 
 import dpfda as dp
-from dpfda import plots
 from dpfda.plans import GroupPlan
-from dpfda.release.base import csv_of, plain_cell
+from dpfda.results import plots
+from dpfda.results.base import csv_of, plain_cell
 
 
 @pytest.fixture(autouse=True, scope="module")
@@ -59,7 +59,7 @@ def test_every_csv_keeps_names_harmless(tmp_path):
     pair = GroupPlan((name, "@b"), (mean_plan(grid=grid), mean_plan(grid=grid))).release(
         np.vstack([CURVES, CURVES]), by=[name] * 6 + ["@b"] * 6
     )
-    parts = mean_plan(grid=dp.ComponentGrid((name, "-y"), grid)).release(np.hstack([CURVES, CURVES]))
+    parts = mean_plan(grid=dp.spaces.ComponentGrid((name, "-y"), grid)).release(np.hstack([CURVES, CURVES]))
     tables = [
         mean.to_csv(),
         pair.to_csv(),
@@ -71,7 +71,7 @@ def test_every_csv_keeps_names_harmless(tmp_path):
         for cell in table.replace("\n", ",").split(","):
             assert cell[:1] not in tuple("=+@")
             assert cell[:1] != "-" or float(cell) < 0
-    pages = importlib.import_module("dpfda.experiments.pages")
+    pages = importlib.import_module("dpfda_experiments.pages")
     assert pages._csv([{"a": "=1", "b": -1}]) == "a,b\n'=1,-1\n"
 
 
@@ -86,13 +86,13 @@ def test_axes_never_take_the_place_of_other_columns():
 
 def test_damaged_files_of_experiments(tmp_path):
     """A kept result that cannot be read counts as absent; a data file is refused."""
-    study = importlib.import_module("dpfda.experiments.study")
+    study = importlib.import_module("dpfda_experiments.study")
     for text in ("[]", "{", "null", '{"rows": 3}', '{"rows": [1]}', "[" * 100_000):
         (tmp_path / "x.json").write_text(text)
         assert study._kept(tmp_path / "x.json") is None
     for content in (b"\xff\xfe", b"a,b\n\x00,1\n" + b'"' + b"x" * 200_000, b"a\n1\n", b""):
         (tmp_path / "x.csv").write_bytes(content)
-        with pytest.raises(dp.FileError, match="should be a CSV file"):
+        with pytest.raises(dp.errors.FileError, match="should be a CSV file"):
             study.read_table(tmp_path / "x.csv", ["b"])
 
 
@@ -104,11 +104,11 @@ def test_names_that_steer_a_terminal_are_refused(text):
     makers = [
         lambda: dp.Grid.uniform(0, 1, 4, name=text), lambda: dp.Grid.uniform(0, 1, 4, unit=text),
         lambda: dp.DensityPlan(n=9, epsilon=1, domain=[(0, 1)], axes=(text,)), lambda: dp.Unit(text),
-        lambda: dp.labels.as_groups([text, "b"]), lambda: mean_plan().release(CURVES, query=text),
-        lambda: dp.SmootherPlan(n=900, epsilon=1, domain=[(0, 1)], bound=(0, 1), names=(text,)),
+        lambda: dp.core.labels.as_groups([text, "b"]), lambda: mean_plan().release(CURVES, query=text),
+        lambda: dp.plans.SmootherPlan(n=900, epsilon=1, domain=[(0, 1)], bound=(0, 1), names=(text,)),
     ]  # fmt: skip
     for make in makers:
-        with pytest.raises(dp.ParameterError, match="printable") as caught:
+        with pytest.raises(dp.errors.ParameterError, match="printable") as caught:
             make()
         assert str(caught.value).isprintable()
 
@@ -126,7 +126,7 @@ def test_what_the_command_shows_of_a_file_is_plain_text(tmp_path):
         else:
             body["plan"] = "\x1b[2J"
         (tmp_path / "x.json").write_bytes(sealed(kind, body))
-        with pytest.raises(dp.ParameterError):  # after an exit code and printable words
+        with pytest.raises(dp.errors.ParameterError):  # after an exit code and printable words
             fuzzing.run_command(["show", str(tmp_path / "x.json")])
 
 

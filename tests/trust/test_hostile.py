@@ -15,10 +15,12 @@ from fuzzing import limited, outcome, strict
 from typer.testing import CliRunner
 
 import dpfda as dp
-from dpfda import checkpoints, delimited, files
 from dpfda.cli import app
-from dpfda.grid import MOST_POINTS, MOST_TOGETHER
+from dpfda.core import files
+from dpfda.engines import checkpoints
 from dpfda.plans import GroupPlan
+from dpfda.reading import delimited
+from dpfda.spaces.grid import MOST_POINTS, MOST_TOGETHER
 
 GOOD = {"epsilon": 1.0, "bound": dp.L2Ball(1.0)}
 PLAN = mean_plan(neighbors="add-remove")
@@ -129,11 +131,11 @@ def test_parquet_that_is_nested_truncated_or_damaged(tmp_path):
     whole = SEEDS["parquet"][0]
     for cut in (4, 8, 12, len(whole) // 2, len(whole) - 8, len(whole) - 4):
         (tmp_path / "x.parquet").write_bytes(whole[:cut])
-        with strict(), pytest.raises(dp.FileError, match="not a readable Parquet file"):
+        with strict(), pytest.raises(dp.errors.FileError, match="not a readable Parquet file"):
             PLAN.summarize(tmp_path / "x.parquet")
     for length in (0, 2**31 - 1, 2**32 - 1):  # what the end of the file says about its footer
         (tmp_path / "x.parquet").write_bytes(whole[:-8] + length.to_bytes(4, "little") + b"PAR1")
-        with strict(), pytest.raises(dp.FileError, match="not a readable Parquet file"):
+        with strict(), pytest.raises(dp.errors.FileError, match="not a readable Parquet file"):
             PLAN.summarize(tmp_path / "x.parquet")
     notes = {"x": "y" * 20_000_000}
     pq.write_table(pa.table(dict(zip(NAMES, CURVES.T))).replace_schema_metadata(notes), tmp_path / "notes.parquet")
@@ -205,7 +207,7 @@ def test_releases_whose_draws_or_values_are_not_whole(tmp_path):
         draws = body["drawn"]
         for wrong in ([], draws[:-1], [*draws, draws[0]], [draws[0][:-1], *draws[1:]], [[None] * 9], 3):
             (tmp_path / "x.json").write_bytes(sealed(kind, body | {"drawn": wrong}))
-            with strict(), pytest.raises(dp.FileError, match="whole release"):
+            with strict(), pytest.raises(dp.errors.FileError, match="whole release"):
                 dp.load(tmp_path / "x.json")
 
 
@@ -218,20 +220,32 @@ def test_small_texts_that_ask_for_enormous_work():
     asks = [
         (lambda: dp.Grid.uniform(0, 1, 10**9), f"between 2 and {MOST_POINTS:,} points"),
         (lambda: dp.Grid.product(*[line] * 60), f"at most {MOST_TOGETHER:,} points"),
-        (lambda: dp.ComponentGrid(1000, dp.Grid.uniform(0, 1, 100_000)), f"at most {MOST_TOGETHER:,} points"),
+        (lambda: dp.spaces.ComponentGrid(1000, dp.Grid.uniform(0, 1, 100_000)), f"at most {MOST_TOGETHER:,} points"),
         (lambda: dp.MeanPlan(n=9, **GOOD, grid=10**9), "between 2 and"),
-        (lambda: dp.MeanPlan(n=9, **GOOD, grid=12, method=dp.KNorm(10**9)), "at most the basis size"),
-        (lambda: dp.MeanPlan(n=9, **GOOD, grid=12, method=dp.Bernstein(4095, order=100)), "at most 1,024 points"),
-        (lambda: dp.MeanPlan(n=9, **GOOD, grid=12, method=dp.Select([dp.KNorm(2)] * 10**5)), "two to 1000 methods"),
+        (lambda: dp.MeanPlan(n=9, **GOOD, grid=12, method=dp.methods.KNorm(10**9)), "at most the basis size"),
+        (
+            lambda: dp.MeanPlan(n=9, **GOOD, grid=12, method=dp.methods.Bernstein(4095, order=100)),
+            "at most 1,024 points",
+        ),
+        (
+            lambda: dp.MeanPlan(n=9, **GOOD, grid=12, method=dp.methods.Select([dp.methods.KNorm(2)] * 10**5)),
+            "two to 1000 methods",
+        ),
         (lambda: dp.DensityPlan(n=9, epsilon=1, domain=[(0, 1)], cells=10**9), "at most 4,096 cells"),
         (lambda: dp.DensityPlan(n=9, epsilon=1, domain=[(0, 1)] * 3, cells=4096), "1,048,576 altogether"),
-        (lambda: dp.KernelPlan(n=9, epsilon=1, domain=[(0, 1)] * 20, classes=("a", "b")), "1 to 10 inputs"),
-        (lambda: dp.KernelPlan(n=9, epsilon=1, domain=[(0, 1)], classes=list(map(str, range(10**5)))), "10,000 groups"),
-        (lambda: dp.KernelPlan(n=9, epsilon=1, domain=[(0, 1)], classes=("a", "b"), components=10**9), "between 1 and"),
+        (lambda: dp.plans.KernelPlan(n=9, epsilon=1, domain=[(0, 1)] * 20, classes=("a", "b")), "1 to 10 inputs"),
+        (
+            lambda: dp.plans.KernelPlan(n=9, epsilon=1, domain=[(0, 1)], classes=list(map(str, range(10**5)))),
+            "10,000 groups",
+        ),
+        (
+            lambda: dp.plans.KernelPlan(n=9, epsilon=1, domain=[(0, 1)], classes=("a", "b"), components=10**9),
+            "between 1 and",
+        ),
         (lambda: GroupPlan([str(i) for i in range(10**5)], ()), "at most 10,000 groups"),
         (lambda: dp.MeanPlan(n=10**400, **GOOD, grid=12), "n must be at most"),
         (lambda: dp.MeanPlan(n=9, epsilon="1/" + "3" * 4000, bound=dp.L2Ball(1.0), grid=12), "epsilon must be"),
-        (lambda: dp.MeanPlan(n=9, **GOOD, grid=12, method=dp.QR(eta=1e9)), "at most 1000"),
+        (lambda: dp.MeanPlan(n=9, **GOOD, grid=12, method=dp.methods.QR(eta=1e9)), "at most 1000"),
         (lambda: fuzzing.PARSERS["grid"]("0:1:1000000000"), "between 2 and"),
         (lambda: fuzzing.PARSERS["edges"]("0:1e9:1"), "edges are numbers"),
     ]
@@ -243,14 +257,14 @@ def test_numbers_at_the_ends_of_their_range_do_not_overflow():
     with strict():
         for length in (1e-59, 7.0, 1e59):
             repr(
-                dp.SmootherPlan(
-                    n=900, epsilon=1, domain=[(0, 1)], bound=(0, 1), kernel=dp.Gaussian(length), components=3
+                dp.plans.SmootherPlan(
+                    n=900, epsilon=1, domain=[(0, 1)], bound=(0, 1), kernel=dp.kernels.Gaussian(length), components=3
                 )
             )
-        for method in (dp.Minimax(power=1000.0), dp.AR(psi=1e-99), dp.QR(psi=1e-99)):
+        for method in (dp.methods.Minimax(power=1000.0), dp.methods.AR(psi=1e-99), dp.methods.QR(psi=1e-99)):
             repr(mean_plan(method=method))
-        with pytest.raises(dp.ParameterError, match="powers of the eigenvalues in range"):
-            mean_plan(method=dp.AR(eta=1000.0))
+        with pytest.raises(dp.errors.ParameterError, match="powers of the eigenvalues in range"):
+            mean_plan(method=dp.methods.AR(eta=1000.0))
 
 
 # -- paths ---------------------------------------------------------------------------------------------------------
@@ -287,7 +301,7 @@ ADDRESSES = ["github://owner:repo@main/x.csv", "zip://x.csv::http://localhost:1/
 
 @pytest.mark.parametrize("address", ADDRESSES)
 def test_addresses_of_unknown_kinds_are_refused_unopened(address):
-    with pytest.raises(dp.ParameterError, match="an address begins with one of file://"):
+    with pytest.raises(dp.errors.ParameterError, match="an address begins with one of file://"):
         PLAN.summarize(address)
 
 

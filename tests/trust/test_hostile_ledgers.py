@@ -64,7 +64,7 @@ def added(total, text):
 
 def refused(book, match="not an intact|was altered|nobody can have made"):
     for use in (lambda: dp.Ledger(book.path), lambda: book.charge("1/8", plan="p", query="q"), book.history):
-        with pytest.raises(dp.LedgerError, match=match):
+        with pytest.raises(dp.errors.LedgerError, match=match):
             use()
 
 
@@ -157,7 +157,7 @@ def test_charges_that_would_make_such_a_ledger_are_refused(tmp_path):
         for epsilon in odd:
             book.charge(epsilon, plan="p", query="q")
 
-    with pytest.raises(dp.ParameterError, match="rounder epsilon"):
+    with pytest.raises(dp.errors.ParameterError, match="rounder epsilon"):
         go_on()
     assert 80 < len(book.history()) < 100
     assert len(str(book.spent)) > 4500  # as long as a total can be, and it is read again
@@ -237,7 +237,7 @@ def test_changed_cells_are_noticed(book, change):
     if change == "DELETE FROM entry":  # the chain of a younger file: only the file system knows better
         if home.testimony(book.path) is None:
             pytest.skip("this file system keeps no extended attributes")
-        with pytest.raises(dp.LedgerError, match="lacks charges"):
+        with pytest.raises(dp.errors.LedgerError, match="lacks charges"):
             book.check("1/4")
         return
     refused(book)
@@ -277,13 +277,13 @@ def test_a_changed_older_entry_gives_no_budget_back_and_is_found_by_verify(longe
     forge(longer, change)
     again = dp.Ledger(longer.path)
     assert (again.spent, again.remaining) == (Fraction(3, 4), Fraction(1, 4))
-    with pytest.raises(dp.BudgetExceeded):
+    with pytest.raises(dp.errors.BudgetExceeded):
         again.charge("1/3", plan="p", query="mean")
     assert again.charge("1/4", plan="p", query="mean").number == 6
-    with pytest.raises(dp.BudgetExceeded):
+    with pytest.raises(dp.errors.BudgetExceeded):
         again.charge("1/1000000", plan="p", query="mean")
     for whole in (again.verify, again.history, lambda: again.adopt(spent=0), lambda: again.backup(tmp_path / "copy")):
-        with pytest.raises(dp.LedgerError, match=r"was altered|not an intact"):
+        with pytest.raises(dp.errors.LedgerError, match=r"was altered|not an intact"):
             whole()
     assert not (tmp_path / "copy").exists()
     for command in ("verify", "history", "show"):
@@ -298,7 +298,7 @@ def test_an_older_entry_whose_seal_was_made_anew_is_found_by_verify(longer):
     assert seal(balance.homes[1].seal, (*second.row[:6], *second.row[7:])) == second.seal
     forge(longer, f"UPDATE entry SET epsilon = '1/1000', spent = '251/1000', seal = '{anew}' WHERE number = 2")
     assert longer.remaining == Fraction(1, 4)
-    with pytest.raises(dp.LedgerError, match=r"Entry 3 .* was altered"):
+    with pytest.raises(dp.errors.LedgerError, match=r"Entry 3 .* was altered"):
         longer.verify()
 
 
@@ -323,7 +323,7 @@ def test_a_missing_last_entry_is_noticed_by_the_witness(longer):
         pytest.skip("this file system keeps no extended attributes")
     forge(longer, "DELETE FROM entry WHERE number = 5")
     for act in (lambda: longer.check("1/8"), lambda: longer.charge("1/8", plan="p", query="q"), longer.verify):
-        with pytest.raises(dp.LedgerError, match="lacks charges"):
+        with pytest.raises(dp.errors.LedgerError, match="lacks charges"):
             act()
 
 
@@ -331,7 +331,7 @@ def test_homes_in_another_order_or_upon_nothing_are_found_by_verify(longer):
     for head in ("nothing", balance_of(longer).homes[0].head):
         row = (3, "t", home.place_of(longer.path), "yes", head)
         forge(longer, f"INSERT INTO home VALUES {(*row, seal(head, row))}")
-        with pytest.raises(dp.LedgerError, match="not an intact"):
+        with pytest.raises(dp.errors.LedgerError, match="not an intact"):
             longer.verify()
         forge(longer, "DELETE FROM home WHERE number = 3")
     assert longer.verify() == ()
@@ -367,10 +367,10 @@ def test_what_is_no_file_of_ours_is_refused_at_once(tmp_path):
         "a\0b": "There is no ledger", "/dev/zero": "not an ordinary file",
     }  # fmt: skip
     for name, words in kinds.items():
-        with pytest.raises(dp.LedgerError, match=words):
+        with pytest.raises(dp.errors.LedgerError, match=words):
             dp.Ledger(tmp_path / name)
     for name in ("folder", "loop", "text", "a\0b", "nowhere/x", "n" * 300):
-        with pytest.raises(dp.LedgerError, match=r"never overwritten|cannot be created"):
+        with pytest.raises(dp.errors.LedgerError, match=r"never overwritten|cannot be created"):
             dp.Ledger.create(tmp_path / name, epsilon=1, study="s")
 
 

@@ -24,8 +24,8 @@ from leaknet import ASIDE, PERSON
 
 import dpfda as dp
 from dpfda import cli
-from dpfda.labels import Coder, label_text
-from dpfda.tables import Watch
+from dpfda.core.labels import Coder, label_text
+from dpfda.reading.tables import Watch
 
 #: Tests of what is read from data are elsewhere (test_labels_read).
 pytestmark = pytest.mark.filterwarnings("ignore:Which (groups|classes) there are:dpfda.errors.NotPrivateWarning")
@@ -74,13 +74,13 @@ def printed(error: BaseException) -> str:
 
 def test_a_first_record_taken_for_names_is_not_shown(tmp_path):
     (tmp_path / "c.csv").write_text(f"{PERSON},1.0,2.0\nsomebody,3.0,4.0\n")
-    with pytest.raises(dp.RecordError, match=r"row 0 .*column 1 \(counted from 1\)") as caught:
+    with pytest.raises(dp.errors.RecordError, match=r"row 0 .*column 1 \(counted from 1\)") as caught:
         dp.mean(tmp_path / "c.csv", header=True, epsilon=1, bound=dp.L2Ball(1.0))
     assert PERSON not in printed(caught.value)
 
 
 def test_errors_hold_on_to_no_data():
-    with pytest.raises(dp.ParameterError) as caught:
+    with pytest.raises(dp.errors.ParameterError) as caught:
         dp.mean(leakpaths.curves(), epsilon=1, bound=leakpaths.curves())
     assert caught.value.given == "ndarray"
     assert str(pickle.loads(pickle.dumps(caught.value))) == str(caught.value)

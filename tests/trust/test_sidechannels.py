@@ -8,7 +8,7 @@ from fractions import Fraction
 import pytest
 import sidechannels
 
-from dpfda.noise import places
+from dpfda.noise import rounding as places
 from dpfda.noise.ball import _ball_interval, _rounded_ball
 
 

@@ -4,7 +4,7 @@ An audit never sees confidential data. It invents the worst neighbours it can fi
 real data would go through, and compares what comes out with what the plan states.
 """
 
-from .report import Audit
-from .run import audit
+from dpfda.audits.report import Audit
+from dpfda.audits.run import audit
 
 __all__ = ["Audit", "audit"]

@@ -18,10 +18,10 @@ from typing import Any
 
 import numpy as np
 
-from .. import noise
-from ..errors import BudgetExceeded, DpfdaError
-from .children import CAN_FORK, at_once
-from .whole import Data, book_for
+from dpfda import noise
+from dpfda.audits.children import CAN_FORK, at_once
+from dpfda.audits.whole import Data, book_for
+from dpfda.core.errors import BudgetExceeded, DpfdaError
 
 #: Releases of a single number that are compared together.
 CHOICES = 100

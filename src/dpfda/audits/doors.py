@@ -16,12 +16,12 @@ from typing import Any
 
 import numpy as np
 
-from .. import interop
-from ..errors import ParameterError
-from .conduct import Check
-from .people import hostile, space_of
-from .search import Found
-from .targets import WHOLE, first_target
+from dpfda.audits.conduct import Check
+from dpfda.audits.people import hostile, space_of
+from dpfda.audits.search import Found
+from dpfda.audits.targets import WHOLE, first_target
+from dpfda.core.errors import ParameterError
+from dpfda.plans import opendp as interop
 
 #: Words that stand for a label that is not there.
 WORDS = ("NA", "NULL", "NaN", "None", "n/a", "")

@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 from scipy import special, stats
 
-from ..noise import Ball, Choice, Gaussian
-from ..noise.common import RESOLUTION
+from dpfda.noise import Ball, Choice, Gaussian
+from dpfda.noise.common import RESOLUTION
 
 #: Classes of equal probability in which the shape of a law is tested, and draws in each that are enough.
 CLASSES, ENOUGH = 32, 1000

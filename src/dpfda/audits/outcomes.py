@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 from scipy import special
 
-from ..noise import Choice
-from .laws import log_chances, log_density
+from dpfda.audits.laws import log_chances, log_density
+from dpfda.noise import Choice
 
 #: Thresholds that are tried on the first half.
 THRESHOLDS = 200

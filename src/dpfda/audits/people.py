@@ -11,10 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from ..problems.design import Covariates, CurveResponse, Features
-from ..problems.mean import MeanProblem
-from ..problems.moments import PairProblem
-from ..problems.risk import RiskProblem
+from dpfda.problems.design import Covariates, CurveResponse, Features
+from dpfda.problems.mean import MeanProblem
+from dpfda.problems.moments import PairProblem
+from dpfda.problems.risk import RiskProblem
 
 #: Functions of a plan's basis that directions are made of.
 MOST_DIRECTIONS = 64

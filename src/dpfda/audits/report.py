@@ -13,14 +13,16 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy.stats import norm
 
-from .. import codec, plots, words
-from ..errors import FileError
-from ..files import write_whole
-from .conduct import Check
-from .laws import Finding
-from .search import Found
-from .steps import NoiseStep
-from .whole import Data, Whole
+from dpfda.audits.conduct import Check
+from dpfda.audits.laws import Finding
+from dpfda.audits.search import Found
+from dpfda.audits.steps import NoiseStep
+from dpfda.audits.whole import Data, Whole
+from dpfda.core import codec
+from dpfda.core.errors import FileError
+from dpfda.core.files import write_whole
+from dpfda.results import plots
+from dpfda.results import statements as words
 
 VERSION = 1
 #: A defect is called detectable if it would be seen with this probability, in standard errors.
@@ -133,7 +135,7 @@ class Audit:
     """The result of :func:`dpfda.audit`: whether anything spoke against a plan, and everything that was tried.
 
     >>> import dpfda as dp
-    >>> plan = dp.MeanPlan(n=50, epsilon=1.0, bound=dp.L2Ball(1.0), grid=8, method=dp.FRL(1))
+    >>> plan = dp.MeanPlan(n=50, epsilon=1.0, bound=dp.L2Ball(1.0), grid=8, method=dp.methods.FRL(1))
     >>> report = dp.audit(plan, draws=1000, releases=8, effort=100)
     >>> report.verdict
     'PASSED: nothing spoke against this plan in 19 checks.'

@@ -10,19 +10,19 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import DpfdaError, ParameterError, shown
-from ..intake import Unit
-from ..plan import Plan
-from ..plans import ClassPlan, GroupPlan
-from ..plans.checks import whole
-from .conduct import Check, checks
-from .doors import door_checks
-from .outcomes import side_of
-from .report import Audit, PlanAudit
-from .search import Found, Search
-from .steps import NoiseStep, noise_step
-from .targets import Company, Target, encoded_alone, first_target, later_target
-from .whole import Data, data_of, whole_releases
+from dpfda.audits.conduct import Check, checks
+from dpfda.audits.doors import door_checks
+from dpfda.audits.outcomes import side_of
+from dpfda.audits.report import Audit, PlanAudit
+from dpfda.audits.search import Found, Search
+from dpfda.audits.steps import NoiseStep, noise_step
+from dpfda.audits.targets import Company, Target, encoded_alone, first_target, later_target
+from dpfda.audits.whole import Data, data_of, whole_releases
+from dpfda.core.checks import whole
+from dpfda.core.errors import DpfdaError, ParameterError, shown
+from dpfda.plans import ClassPlan, GroupPlan
+from dpfda.plans.base import Plan
+from dpfda.spaces.alignment import Unit
 
 #: Probability that a sound plan fails any of an audit's statistical tests.
 FALSE_ALARM = 1e-7
@@ -46,7 +46,7 @@ def audit(
     No data is needed: an audit invents the worst. `seed` is for the search alone; noise has none.
 
     >>> import dpfda as dp
-    >>> plan = dp.MeanPlan(n=50, epsilon=1.0, bound=dp.L2Ball(1.0), grid=8, method=dp.QR())
+    >>> plan = dp.MeanPlan(n=50, epsilon=1.0, bound=dp.L2Ball(1.0), grid=8, method=dp.methods.QR())
     >>> report = dp.audit(plan, draws=2000, releases=20, effort=300)
     >>> report.passed
     True

@@ -14,9 +14,9 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from ..errors import RecordError
-from .people import hostile, space_of
-from .targets import Company, Target
+from dpfda.audits.people import hostile, space_of
+from dpfda.audits.targets import Company, Target
+from dpfda.core.errors import RecordError
 
 #: Pairs that climb, of all that were tried.
 CLIMBERS = 4

@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from ..noise import Choice
-from .children import at_once
-from .laws import Finding, Tally, chances, choice_finding, strength
-from .outcomes import Bound, Side, likelihood, lower_bound
+from dpfda.audits.children import at_once
+from dpfda.audits.laws import Finding, Tally, chances, choice_finding, strength
+from dpfda.audits.outcomes import Bound, Side, likelihood, lower_bound
+from dpfda.noise import Choice
 
 #: Draws handled at a time.
 CHUNK = 2048

@@ -12,10 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from .. import engines
-from ..errors import DpfdaError, RecordError
-from ..protocol import Summary
-from .people import space_of
+from dpfda import engines
+from dpfda.audits.people import space_of
+from dpfda.core.errors import DpfdaError, RecordError
+from dpfda.problems.base import Summary
 
 #: Data sets of up to this many numbers are summarised whole at every step.
 WHOLE = 200_000

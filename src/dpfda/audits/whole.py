@@ -11,11 +11,11 @@ from typing import Any
 
 import numpy as np
 
-from ..ledger import Ledger
-from ..noise import Choice
-from .laws import Finding, Tally
-from .outcomes import Bound, likelihood, lower_bound, side_of
-from .targets import Target, later_target
+from dpfda.audits.laws import Finding, Tally
+from dpfda.audits.outcomes import Bound, likelihood, lower_bound, side_of
+from dpfda.audits.targets import Target, later_target
+from dpfda.ledger import Ledger
+from dpfda.noise import Choice
 
 #: Releases that one ledger pays for: a delta of up to 1/64 then fits as well.
 PER_LEDGER = 32

@@ -8,9 +8,9 @@ from typing import Annotated
 
 import typer
 
-from .. import __version__
-from . import auditing, covariances, demo, densities, ledgers, models, parts, planning, releasing, reproducing
-from .console import out
+from dpfda import __version__
+from dpfda.cli import auditing, covariances, demo, densities, ledgers, models, parts, planning, releasing
+from dpfda.cli.console import err, out
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -34,7 +34,15 @@ app.command("release")(parts.release_command)
 app.command("show")(releasing.show_command)
 app.command("demo")(demo.demo_command)
 app.command("audit")(auditing.audit_command)
-app.command("reproduce")(reproducing.reproduce_command)
+
+
+@app.command("reproduce", hidden=True, context_settings={"allow_extra_args": True, "ignore_unknown_options": True})
+def reproduce() -> None:
+    """Where the paper's experiments went."""
+    err.print("The paper's experiments are a program of their own: python -m dpfda_experiments (make reproduce).")
+    raise typer.Exit(2)
+
+
 app.add_typer(ledger_app, name="ledger")
 ledger_app.command("create")(ledgers.ledger_create)
 ledger_app.command("show")(ledgers.ledger_show)

@@ -11,10 +11,11 @@ from typing import Annotated
 import typer
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
-from .. import audits, files
-from ..errors import FileError
-from . import options as opt
-from .console import err, guarded, out
+from dpfda import audits
+from dpfda.cli import options as opt
+from dpfda.cli.console import err, guarded, out
+from dpfda.core import files
+from dpfda.core.errors import FileError
 
 #: What --quick tries.
 QUICK = {"draws": 40_000, "releases": 200, "effort": 800}

@@ -21,7 +21,7 @@ import typer
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-from ..errors import DpfdaError, LedgerError, NotPrivateWarning, UnitWarning
+from dpfda.core.errors import DpfdaError, LedgerError, NotPrivateWarning, UnitWarning
 
 plain_text: dict[str, Any] = {"highlight": False, "soft_wrap": True, "emoji": False, "markup": False}
 out, err = Console(**plain_text), Console(stderr=True, **plain_text)

@@ -7,14 +7,14 @@ from typing import Annotated, Any
 
 import typer
 
-from .. import api
-from ..errors import FileError
-from ..ledger import Ledger
-from ..plans import CovariancePlan
-from . import options as opt
-from . import sources as src
-from .console import guarded, out, progress_bar
-from .releasing import check_options, shown, shown_release, split
+from dpfda.api import curves as api
+from dpfda.cli import options as opt
+from dpfda.cli import sources as src
+from dpfda.cli.console import guarded, out, progress_bar
+from dpfda.cli.releasing import check_options, shown, shown_release, split
+from dpfda.core.errors import FileError
+from dpfda.ledger import Ledger
+from dpfda.plans import CovariancePlan
 
 #: What a plan file settles, by the names of the options.
 SETTLED = (*(name for name in opt.PLAN_OPTIONS if name != "norm"), "raw")

@@ -9,10 +9,11 @@ from typing import Annotated
 import numpy as np
 import typer
 
-from .. import datasets, files
-from ..errors import FileError, ParameterError
-from ..ledger import Ledger
-from .console import guarded, out
+from dpfda import datasets
+from dpfda.cli.console import guarded, out
+from dpfda.core import files
+from dpfda.core.errors import FileError, ParameterError
+from dpfda.ledger import Ledger
 
 DEMO = "demo households"
 

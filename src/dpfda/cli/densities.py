@@ -8,16 +8,16 @@ from typing import Annotated, Any
 import numpy as np
 import typer
 
-from .. import readers
-from ..density_api import density
-from ..errors import FileError, ParameterError, RecordError
-from ..labels import Coder, as_groups, warn_of_reading
-from ..ledger import Ledger
-from ..plans import DensityPlan
-from . import options as opt
-from . import sources as src
-from .console import guarded, progress_bar
-from .releasing import check_options, say, split
+from dpfda.api.densities import density
+from dpfda.cli import options as opt
+from dpfda.cli import sources as src
+from dpfda.cli.console import guarded, progress_bar
+from dpfda.cli.releasing import check_options, say, split
+from dpfda.core.errors import FileError, ParameterError, RecordError
+from dpfda.core.labels import Coder, as_groups, warn_of_reading
+from dpfda.ledger import Ledger
+from dpfda.plans import DensityPlan
+from dpfda.reading import source as readers
 
 #: What a plan file settles, by the names of the options.
 SETTLED = (

@@ -8,10 +8,10 @@ from typing import Annotated
 import typer
 from rich.table import Table
 
-from .. import release as exits
-from ..ledger import Ledger
-from .console import guarded, out
-from .options import AsJson, Epsilon
+from dpfda import results
+from dpfda.cli.console import guarded, out
+from dpfda.cli.options import AsJson, Epsilon
+from dpfda.ledger import Ledger
 
 
 @guarded
@@ -87,7 +87,7 @@ def ledger_verify(
     Example: dpfda ledger verify study.ledger mean.json
     """
     book = Ledger(path)
-    held = book.verify(exits.load(file) for file in releases or ())
+    held = book.verify(results.load(file) for file in releases or ())
     count = len(book.history())
     out.print(f"Intact: {count} charge{'' if count == 1 else 's'}, epsilon {book.spent} of {book.budget}.")
     if held:
@@ -121,5 +121,5 @@ def ledger_adopt(
     Example: dpfda ledger adopt study.ledger --release mean.json --spent 0
     """
     book = Ledger(path)
-    written = book.adopt(releases=[exits.load(file) for file in release or ()], spent=spent)
+    written = book.adopt(releases=[results.load(file) for file in release or ()], spent=spent)
     out.print(f"Adopted {path.name}; charges written in: {len(written)}. Left: epsilon {book.remaining}.")

@@ -8,21 +8,21 @@ from typing import Annotated, Any
 import numpy as np
 import typer
 
-from .. import files, readers
-from .. import release as exits
-from ..api import check_guess
-from ..errors import FileError, ParameterError, RecordError
-from ..estimators import KernelClassifier, KernelRegressor, predictions
-from ..labels import Coder, as_groups
-from ..ledger import Ledger
-from ..methods.base import one_of
-from ..plans import RegressionPlan
-from ..release.base import plain_cell
-from . import options as opt
-from . import parsing
-from .console import guarded, out, progress_bar
-from .releasing import check_options, split
-from .releasing import shown as shown_model
+from dpfda import results
+from dpfda.cli import options as opt
+from dpfda.cli import parsing
+from dpfda.cli.console import guarded, out, progress_bar
+from dpfda.cli.releasing import check_options, split
+from dpfda.cli.releasing import shown as shown_model
+from dpfda.core import files
+from dpfda.core.checks import check_guess, one_of
+from dpfda.core.errors import FileError, ParameterError, RecordError
+from dpfda.core.labels import Coder, as_groups
+from dpfda.estimators import KernelClassifier, KernelRegressor, predictions
+from dpfda.ledger import Ledger
+from dpfda.plans import RegressionPlan
+from dpfda.reading import source as readers
+from dpfda.results.base import plain_cell
 
 #: What to do about a record without a class.
 UNLABELLED = "Repair or drop it, or pass --classes no,yes --invalid center to let it count without a say."
@@ -192,7 +192,7 @@ def predict_command(
 
     Example: dpfda predict model.json people.csv --inputs age,weight --out predictions.csv
     """
-    release = exits.load(model)
+    release = results.load(model)
     width, known = _inputs_of(release)
     names = split_names(inputs) or known
     if known and names and set(names) == set(known):
@@ -286,7 +286,7 @@ def _labelled(source: readers.Source, neighbors: str) -> tuple[np.ndarray, np.nd
 
 def _inputs_of(release: Any) -> tuple[int, list[str] | None]:
     """How many inputs a model has, and their names where it knows them."""
-    plan = release.plan.plans[0] if isinstance(release, exits.GroupRelease) else release.plan
+    plan = release.plan.plans[0] if isinstance(release, results.GroupRelease) else release.plan
     if not hasattr(plan, "covariates") and not hasattr(plan, "box"):
         raise ParameterError("predictions need a model", type(plan).__name__, "Make one with dpfda fit or regress.")
     count = plan.covariates if hasattr(plan, "covariates") else plan.box.dimension

@@ -11,12 +11,13 @@ from typing import Annotated, Any, TypeVar
 import numpy as np
 import typer
 
-from .. import codec, files, plots
-from .. import release as exits
-from ..errors import FileError, ParameterError
-from ..plan import VERSION, Plan
-from ..plans import DensityPlan, GroupPlan, MeanPlan
-from . import parsing
+from dpfda.cli import parsing
+from dpfda.core import codec, files
+from dpfda.core.errors import FileError, ParameterError
+from dpfda.plans import DensityPlan, GroupPlan, MeanPlan
+from dpfda.plans.base import VERSION, Plan
+from dpfda.release import door
+from dpfda.results import plots
 
 AnyPlan = TypeVar("AnyPlan", bound=Plan)
 N = Annotated[int | None, typer.Option("--n", help="Number of records (public), or a public guess under add-remove.")]
@@ -222,7 +223,7 @@ class Outputs:
                     (self.surface, lambda: plots.png(release.plot(kind="surface"))),
                     (self.components, lambda: plots.png(release.plot_eigenfunctions())),
                 ]
-                with exits.standing(release.entry, release.study):
+                with door.standing(release.entry, release.study):
                     return [str(places[path].write(content())) for path, content in contents if path is not None]
 
             yield write

@@ -9,11 +9,11 @@ import dataclasses
 from collections.abc import Callable
 from typing import Any
 
-from ..bounds import Bound, L1Ball, L2Ball
-from ..errors import ParameterError, shown
-from ..grid import Grid
-from ..kernels import Cosine, Exponential, Gaussian, Kernel, Matern, Stationary
-from ..methods import AR, FRL, QR, Auto, Bernstein, Blocks, GaussianProcess, KNorm, Method, Minimax
+from dpfda.bounds.bodies import Bound, L1Ball, L2Ball
+from dpfda.core.errors import ParameterError, shown
+from dpfda.methods import AR, FRL, QR, Auto, Bernstein, Blocks, GaussianProcess, KNorm, Method, Minimax
+from dpfda.spaces.grid import Grid
+from dpfda.spaces.kernels import Cosine, Exponential, Gaussian, Kernel, Matern, Stationary
 
 METHODS: dict[str, type[Method]] = {
     "auto": Auto, "frl": FRL, "ar": AR, "qr": QR, "minimax": Minimax, "knorm": KNorm, "blocks": Blocks,

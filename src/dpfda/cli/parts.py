@@ -8,15 +8,16 @@ from typing import Annotated, Any
 
 import typer
 
-from .. import checkpoints, files
-from ..errors import FileError, ParameterError, PlanMismatch
-from ..ledger import Ledger
-from ..plans import GroupPlan
-from . import options as opt
-from . import sources as src
-from .console import err, guarded, out, progress_bar
-from .parsing import parse_between
-from .releasing import check_options, say, split
+from dpfda.cli import options as opt
+from dpfda.cli import sources as src
+from dpfda.cli.console import err, guarded, out, progress_bar
+from dpfda.cli.parsing import parse_between
+from dpfda.cli.releasing import check_options, say, split
+from dpfda.core import files
+from dpfda.core.errors import FileError, ParameterError, PlanMismatch
+from dpfda.engines import checkpoints
+from dpfda.ledger import Ledger
+from dpfda.plans import GroupPlan
 
 
 @guarded

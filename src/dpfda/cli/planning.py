@@ -10,13 +10,16 @@ import numpy as np
 import typer
 from rich.table import Table
 
-from .. import api, files, plots, words
-from ..errors import ParameterError, shown
-from ..plans import CovariancePlan, GroupPlan
-from . import options as opt
-from . import parsing
-from . import sources as src
-from .console import guarded, out
+from dpfda.api import curves as api
+from dpfda.cli import options as opt
+from dpfda.cli import parsing
+from dpfda.cli import sources as src
+from dpfda.cli.console import guarded, out
+from dpfda.core import files
+from dpfda.core.errors import ParameterError, shown
+from dpfda.plans import CovariancePlan, GroupPlan
+from dpfda.results import plots
+from dpfda.results import statements as words
 
 
 @guarded

@@ -8,18 +8,20 @@ from typing import Annotated, Any
 
 import typer
 
-from .. import api, checkpoints, codec, files
-from .. import release as exits
-from ..errors import FileError, ParameterError
-from ..errors import shown as spelt
-from ..ledger import Ledger
-from ..plan import Plan
-from ..plans import MeanPlan
-from ..postprocess import SHRINKAGE
-from . import options as opt
-from . import parsing
-from . import sources as src
-from .console import guarded, out, progress_bar
+from dpfda import results
+from dpfda.api import curves as api
+from dpfda.cli import options as opt
+from dpfda.cli import parsing
+from dpfda.cli import sources as src
+from dpfda.cli.console import guarded, out, progress_bar
+from dpfda.core import codec, files
+from dpfda.core.errors import FileError, ParameterError
+from dpfda.core.errors import shown as spelt
+from dpfda.engines import checkpoints
+from dpfda.ledger import Ledger
+from dpfda.plans import MeanPlan
+from dpfda.plans.base import Plan
+from dpfda.results.postprocess import SHRINKAGE
 
 
 @guarded
@@ -166,7 +168,7 @@ def split(columns: str | None) -> str | list[str] | None:
     return columns.split(",") if columns and "," in columns else columns
 
 
-def shown_release(release: exits.Release) -> dict[str, Any]:
+def shown_release(release: results.Release) -> dict[str, Any]:
     """A release for --json."""
     return {
         **opt.figures(release.plan),
@@ -207,7 +209,7 @@ def show_command(
         plan = opt.read_plan(file, Plan)  # type: ignore[type-abstract]
         out.print_json(data=opt.figures(plan)) if as_json else out.print(repr(plan))
         return
-    release = exits.load(file)
+    release = results.load(file)
     with outputs.reserved(file) as write:
         write(release)
     out.print_json(data=shown(release)) if as_json else out.print(release.statement)
@@ -224,7 +226,7 @@ def say(release: Any, written: list[str], as_json: bool, quiet: bool) -> None:
 
 def shown(release: Any) -> dict[str, Any]:
     """A release, or one per group, for --json."""
-    if not isinstance(release, exits.GroupRelease):
+    if not isinstance(release, results.GroupRelease):
         return shown_release(release)
     return {
         "plan": release.plan.digest,

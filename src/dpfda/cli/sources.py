@@ -10,11 +10,11 @@ from typing import Annotated, Any
 
 import typer
 
-from .. import places
-from ..errors import ParameterError, shown
-from ..intake import Align, Interpolate, Smooth, Unit
-from ..layouts import Lists, Long
-from .parsing import keywords
+from dpfda.cli.parsing import keywords
+from dpfda.core.errors import ParameterError, shown
+from dpfda.reading import places
+from dpfda.reading.layouts import Lists, Long
+from dpfda.spaces.alignment import Align, Interpolate, Smooth, Unit
 
 Files = Annotated[
     list[str],

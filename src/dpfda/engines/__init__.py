@@ -1,6 +1,8 @@
 """Where the work is done: in this process, on a Dask cluster or on Spark. The bits are the same."""
 
-from .answers import ClusterError
-from .run import ENGINES, Checkpoint, summarize, summarize_groups
+from dpfda.engines.checkpoints import Saved
+from dpfda.engines.checkpoints import load as load_summary
+from dpfda.engines.summarize import ENGINES, Checkpoint, summarize, summarize_groups
+from dpfda.problems.summary import Summary
 
-__all__ = ["ENGINES", "Checkpoint", "ClusterError", "summarize", "summarize_groups"]
+__all__ = ["ENGINES", "Checkpoint", "Saved", "Summary", "load_summary", "summarize", "summarize_groups"]

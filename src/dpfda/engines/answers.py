@@ -7,14 +7,10 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from typing import Any
 
-from .. import errors
-from ..errors import DpfdaError
-from ..readers import Source
-from ..tables import Watch
-
-
-class ClusterError(DpfdaError, RuntimeError):
-    """A cluster could not finish its work: a worker died too often, or the connection was lost."""
+from dpfda.core import errors
+from dpfda.core.errors import ClusterError, DpfdaError
+from dpfda.reading.source import Source
+from dpfda.reading.tables import Watch
 
 
 @dataclass(frozen=True, repr=False)

@@ -15,11 +15,13 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from .. import release as exits
-from ..api import check_guess
-from ..errors import ParameterError, RecordError, shown
-from ..ledger import Ledger
-from . import arrays, searches
+from dpfda import results
+from dpfda.core.checks import check_guess
+from dpfda.core.errors import ParameterError, RecordError, shown
+from dpfda.estimators import searches
+from dpfda.estimators import validation as arrays
+from dpfda.ledger import Ledger
+from dpfda.release import door
 
 
 class PrivateEstimator(BaseEstimator):
@@ -86,7 +88,7 @@ class PrivateEstimator(BaseEstimator):
     def _book(self) -> Ledger | None:
         if self.ledger is None:
             searches.warn_once()
-        return exits.open_ledger(self.ledger)
+        return door.open_ledger(self.ledger)
 
     @property
     def statement(self) -> str:
@@ -143,11 +145,11 @@ def predictions(release: Any, X: np.ndarray) -> np.ndarray:
     X = np.asarray(X, dtype=float)
     if not np.isfinite(X).all():
         raise RecordError("Predictions need finite inputs", np.flatnonzero(~np.isfinite(X).all(axis=1)).tolist())
-    if isinstance(release, exits.RegressionRelease):
+    if isinstance(release, results.RegressionRelease):
         return release.predict(X)
-    if not isinstance(release, exits.FunctionRelease | exits.GroupRelease):
+    if not isinstance(release, results.FunctionRelease | results.GroupRelease):
         raise ParameterError("predictions need a fitted model", type(release).__name__, "Make one with dpfda fit.")
-    plan = release.plan.plans[0] if isinstance(release, exits.GroupRelease) else release.plan
+    plan = release.plan.plans[0] if isinstance(release, results.GroupRelease) else release.plan
     if getattr(plan, "classes", None) is not None:
         return np.array(plan.classes)[chosen_class(decision(release, X))]
     return np.clip(decision(release, X), *plan.bound)
@@ -160,6 +162,6 @@ def chosen_class(scores: np.ndarray) -> np.ndarray:
 
 def decision(release: Any, X: np.ndarray) -> np.ndarray:
     """The released function at rows of inputs; one column per class where there is one function for each."""
-    if isinstance(release, exits.GroupRelease):
+    if isinstance(release, results.GroupRelease):
         return np.column_stack([part.at(X) for part in release.values()])
     return release.at(X)

@@ -14,15 +14,15 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
-from .. import plots, words
-from ..errors import ParameterError, RecordError, shown
-from ..labels import Coder, label_text, warn_of_reading
-from ..ledger import Ledger
-from ..methods.base import one_of
-from ..plans import ClassPlan, KernelPlan, SmootherPlan
-from ..protocol import as_epsilon
-from . import arrays
-from .base import PrivateEstimator, chosen_class, decision, predictions
+from dpfda.core.checks import as_epsilon, one_of
+from dpfda.core.errors import ParameterError, RecordError, shown
+from dpfda.core.labels import Coder, label_text, warn_of_reading
+from dpfda.estimators import validation as arrays
+from dpfda.estimators.base import PrivateEstimator, chosen_class, decision, predictions
+from dpfda.ledger import Ledger
+from dpfda.plans import ClassPlan, KernelPlan, SmootherPlan
+from dpfda.results import plots
+from dpfda.results import statements as words
 
 
 class KernelRegressor(RegressorMixin, PrivateEstimator):

@@ -11,15 +11,15 @@ from numpy.typing import ArrayLike
 from sklearn.base import MultiOutputMixin, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
-from ..bounds import L2Ball
-from ..errors import ParameterError
-from ..grid import Grid
-from ..ledger import Ledger
-from ..plans import RegressionPlan
-from ..plans.curves import as_grid
-from ..postprocess import Band
-from ..release import RegressionRelease
-from .base import PrivateEstimator
+from dpfda.bounds.bodies import L2Ball
+from dpfda.core.errors import ParameterError
+from dpfda.estimators.base import PrivateEstimator
+from dpfda.ledger import Ledger
+from dpfda.plans import RegressionPlan
+from dpfda.plans.curves import as_grid
+from dpfda.results import RegressionRelease
+from dpfda.results.postprocess import Band
+from dpfda.spaces.grid import Grid
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -8,9 +8,9 @@ import numpy as np
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from ..errors import ParameterError, shown
-from . import arrays
-from .base import domain_for
+from dpfda.core.errors import ParameterError, shown
+from dpfda.estimators import validation as arrays
+from dpfda.estimators.base import domain_for
 
 
 class PublicScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):

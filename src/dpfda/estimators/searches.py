@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import warnings
 
-from ..errors import LedgerWarning
+from dpfda.core.errors import LedgerWarning
 
 #: Parts of scikit-learn that fit clones of a model they are given, again and again.
 REPEATING = tuple(

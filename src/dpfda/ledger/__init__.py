@@ -11,7 +11,7 @@ same however long the ledger is; the whole chain is read to list, verify, back u
 how a copy is told from the original, and `ledger` the words that users speak.
 """
 
-from .entries import Entry
-from .ledger import Ledger
+from dpfda.ledger.entries import Entry
+from dpfda.ledger.ledger import Ledger
 
 __all__ = ["Entry", "Ledger"]

@@ -18,7 +18,7 @@ from datetime import UTC, datetime
 from fractions import Fraction
 from typing import Any
 
-from ..errors import BudgetExceeded, LedgerError, ParameterError
+from dpfda.core.errors import BudgetExceeded, LedgerError, ParameterError
 
 FORMAT = "dpfda-ledger-1"
 #: The largest denominator of a total, in bits: adding up takes bounded time.

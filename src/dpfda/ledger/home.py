@@ -18,9 +18,9 @@ import os
 from collections.abc import Callable
 from pathlib import Path
 
-from ..births import born as _born
-from ..errors import LedgerError
-from .entries import Balance
+from dpfda.core.births import born as _born
+from dpfda.core.errors import LedgerError
+from dpfda.ledger.entries import Balance
 
 WITNESS = "user.dpfda.witness"
 #: The place of a backup: none, so that it is refused wherever it is put.

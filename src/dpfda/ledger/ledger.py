@@ -14,11 +14,11 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from ..codec import exact_fraction
-from ..errors import LedgerError, ParameterError, shown
-from ..protocol import as_epsilon
-from . import home, store
-from .entries import FORMAT, Balance, Entry, now, seal
+from dpfda.core.checks import as_epsilon
+from dpfda.core.codec import exact_fraction
+from dpfda.core.errors import LedgerError, ParameterError, shown
+from dpfda.ledger import home, store
+from dpfda.ledger.entries import FORMAT, Balance, Entry, now, seal
 
 #: The longest name of a plan or a query in an entry.
 LONGEST_TEXT = 2000

@@ -15,9 +15,9 @@ from contextlib import closing, contextmanager, suppress
 from functools import cache
 from pathlib import Path
 
-from ..errors import LedgerError
-from . import verified
-from .entries import Balance, Book, Entry, Home, broken
+from dpfda.core.errors import LedgerError
+from dpfda.ledger import verified
+from dpfda.ledger.entries import Balance, Book, Entry, Home, broken
 
 WAIT_SECONDS = 30.0
 PAUSE_SECONDS = 0.004

@@ -13,8 +13,8 @@ from dataclasses import replace
 from fractions import Fraction
 from functools import lru_cache
 
-from ..errors import LedgerError
-from .entries import FORMAT, Balance, Book, Entry, Home, Row, after, broken, is_simple, moves, seal
+from dpfda.core.errors import LedgerError
+from dpfda.ledger.entries import FORMAT, Balance, Book, Entry, Home, Row, after, broken, is_simple, moves, seal
 
 #: The longest fraction that a charge can be spelt with, and the longest that charges can add up to.
 NUMBER = re.compile(r"[0-9]{1,250}(/[0-9]{1,250})?")

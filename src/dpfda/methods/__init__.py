@@ -1,18 +1,18 @@
 """Methods: from a problem and a budget to filters and noise laws. One file each."""
 
-from .ar import AR
-from .auto import Auto
-from .base import Method
-from .bernstein import Bernstein
-from .blocks import Blocks
-from .centred import Centred
-from .frl import FRL
-from .gaussian_process import GaussianProcess
-from .knorm import KNorm
-from .minimax import Minimax
-from .qr import QR
-from .select import Select
-from .staged import Staged
+from dpfda.methods.ar import AR
+from dpfda.methods.auto import Auto
+from dpfda.methods.base import Method
+from dpfda.methods.bernstein_polynomials import Bernstein
+from dpfda.methods.blockwise import Blocks
+from dpfda.methods.centred import Centred
+from dpfda.methods.frl import FRL
+from dpfda.methods.gaussian_process import GaussianProcess
+from dpfda.methods.knorm import KNorm
+from dpfda.methods.minimax import Minimax
+from dpfda.methods.qr import QR
+from dpfda.methods.select import Select
+from dpfda.methods.staged import Staged
 
 __all__ = [
     "AR",

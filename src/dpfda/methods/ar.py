@@ -8,9 +8,9 @@ from typing import Self
 
 import numpy as np
 
-from ..errors import ParameterError
-from ..protocol import Part, Problem
-from .base import Penalized, check_rough, powers
+from dpfda.core.errors import ParameterError
+from dpfda.methods.base import Penalized, check_rough, powers
+from dpfda.problems.base import Part, Problem
 
 
 @dataclass(frozen=True, eq=False)

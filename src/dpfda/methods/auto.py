@@ -8,15 +8,16 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ..errors import ParameterError, shown
-from ..protocol import Part, Problem
-from .base import Method, check_positive
-from .blocks import Blocks
-from .frl import FRL
-from .knorm import KNorm
-from .minimax import Minimax
-from .outlook import Outlook
-from .staged import LARGEST, SMALLEST, Staged
+from dpfda.core.checks import check_positive
+from dpfda.core.errors import ParameterError, shown
+from dpfda.methods.base import Method
+from dpfda.methods.blockwise import Blocks
+from dpfda.methods.frl import FRL
+from dpfda.methods.knorm import KNorm
+from dpfda.methods.minimax import Minimax
+from dpfda.methods.outlook import Outlook
+from dpfda.methods.staged import LARGEST, SMALLEST, Staged
+from dpfda.problems.base import Part, Problem
 
 #: Shares of the first round and, where there are three, of the second.
 FIRSTS = (Fraction(1, 10), Fraction(1, 5), Fraction(3, 10))

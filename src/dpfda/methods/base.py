@@ -15,10 +15,12 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from ..codec import Fact
-from ..errors import ParameterError, shown
-from ..noise import Laplace
-from ..protocol import Part, Problem, Reach, shrunk_errors, typical
+from dpfda.bounds.sensitivity import Reach
+from dpfda.core.checks import check_positive, one_of
+from dpfda.core.codec import Fact
+from dpfda.core.errors import ParameterError, shown
+from dpfda.noise import Laplace
+from dpfda.problems.base import Part, Problem, shrunk_errors, typical
 
 NOISES, SENSITIVITIES = ("matched", "kernel"), ("tight", "paper")
 
@@ -144,13 +146,6 @@ def check_pure(parts: Sequence[Part]) -> None:
         )
 
 
-def one_of(name: str, value: Any, allowed: Sequence[Any]) -> None:
-    if not any(value is a or (isinstance(value, str) and value == a) for a in allowed):
-        raise ParameterError(
-            f"{name} must be one of {', '.join(map(str, allowed))}", shown(value), f"Pass {name}={allowed[0]!r}."
-        )
-
-
 def check_components(components: int | None) -> None:
     if components is not None and (
         isinstance(components, bool) or not isinstance(components, int | np.integer) or components < 1
@@ -159,22 +154,6 @@ def check_components(components: int | None) -> None:
             "components must be a whole number from 1",
             shown(components),
             "Pass components=10, or None to choose from public things.",
-        )
-
-
-#: Powers of eigenvalues, and any other parameter: beyond these nothing is left of a curve, or nothing smoothed.
-MOST_POWER, MOST_NUMBER = 1000.0, 1e100
-
-
-def check_positive(name: str, value: float | None, above: float = 0.0) -> None:
-    if value is None:
-        return
-    most = MOST_POWER if name in ("eta", "power") else MOST_NUMBER
-    if isinstance(value, bool) or not isinstance(value, int | float | np.number) or not above < value <= most:
-        raise ParameterError(
-            f"{name} must be a finite number above {above:g} (and at most {most:g})",
-            shown(value),
-            f"Leave {name} out to choose it from public things.",
         )
 
 

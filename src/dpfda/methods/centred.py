@@ -6,13 +6,13 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, ClassVar, Self
 
-from ..codec import exact_fraction
-from ..errors import ParameterError, shown
-from ..protocol import Part, Problem
-from .ar import AR
-from .base import Method, check_pure
-from .knorm import KNorm
-from .staged import check_ordinary
+from dpfda.core.codec import exact_fraction
+from dpfda.core.errors import ParameterError, shown
+from dpfda.methods.ar import AR
+from dpfda.methods.base import Method, check_pure
+from dpfda.methods.knorm import KNorm
+from dpfda.methods.staged import check_ordinary
+from dpfda.problems.base import Part, Problem
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -42,7 +42,7 @@ class Centred(Method):
             raise ParameterError(
                 "the covariance is released by a method of one round that needs no threshold",
                 shown(self.method),
-                "Pass dp.KNorm(), dp.Minimax(), dp.QR() or dp.FRL().",
+                "Pass dp.methods.KNorm(), dp.methods.Minimax(), dp.methods.QR() or dp.methods.FRL().",
             )
         for name in ("centre", "selection"):
             share = exact_fraction(getattr(self, name))
@@ -62,7 +62,9 @@ class Centred(Method):
 
     def frame(self, problem: Any) -> Any:
         if not hasattr(problem, "code") or self.method.frame(problem) is not problem:
-            raise ParameterError("a private centre is for covariances", "another problem", "Use dp.Staged() for means.")
+            raise ParameterError(
+                "a private centre is for covariances", "another problem", "Use dp.methods.Staged() for means."
+            )
         check_ordinary(problem.code.bound.outer)
         return problem
 

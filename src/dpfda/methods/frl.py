@@ -8,8 +8,8 @@ from typing import Self
 
 import numpy as np
 
-from ..protocol import Part, Problem
-from .base import LaplaceMethod, best_count, check_components, within
+from dpfda.methods.base import LaplaceMethod, best_count, check_components, within
+from dpfda.problems.base import Part, Problem
 
 
 @dataclass(frozen=True, eq=False)

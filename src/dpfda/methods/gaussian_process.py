@@ -8,13 +8,14 @@ from typing import Self
 
 import numpy as np
 
-from ..codec import exact_fraction
-from ..errors import ParameterError, shown
-from ..noise import Gaussian
-from ..noise.gaussian import multiplier
-from ..protocol import Part, Problem
-from .base import Method, best_scale, check_positive, class_risk, noised, powers
-from .qr import check_no_psi, ridge
+from dpfda.core.checks import check_positive
+from dpfda.core.codec import exact_fraction
+from dpfda.core.errors import ParameterError, shown
+from dpfda.methods.base import Method, best_scale, class_risk, noised, powers
+from dpfda.methods.qr import check_no_psi, ridge
+from dpfda.noise import Gaussian
+from dpfda.noise.gaussian import multiplier
+from dpfda.problems.base import Part, Problem
 
 
 @dataclass(frozen=True, eq=False, repr=False)

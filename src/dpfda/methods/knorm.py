@@ -8,10 +8,11 @@ from typing import Self
 
 import numpy as np
 
-from ..noise import Ball
-from ..protocol import Part, Problem, Reach
-from .base import Method, best_count, check_components, class_risk, within
-from .frl import first
+from dpfda.bounds.sensitivity import Reach
+from dpfda.methods.base import Method, best_count, check_components, class_risk, within
+from dpfda.methods.frl import first
+from dpfda.noise import Ball
+from dpfda.problems.base import Part, Problem
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,8 +8,9 @@ from typing import Self
 
 import numpy as np
 
-from ..protocol import Part, Problem
-from .base import LaplaceMethod, check_positive
+from dpfda.core.checks import check_positive
+from dpfda.methods.base import LaplaceMethod
+from dpfda.problems.base import Part, Problem
 
 #: The smallest guess of a coordinate beside the first.
 LEAST = 1e-100

@@ -15,11 +15,11 @@ from typing import Any
 
 import numpy as np
 
-from ..noise import Ball
-from ..protocol import Part
-from .base import Method
-from .blocks import octaves
-from .staged import Staged
+from dpfda.methods.base import Method
+from dpfda.methods.blockwise import octaves
+from dpfda.methods.staged import Staged
+from dpfda.noise import Ball
+from dpfda.problems.base import Part
 
 #: The smooth guess counts as much as this many rough ones.
 SMOOTH_WEIGHT = 3.0

@@ -8,10 +8,10 @@ from typing import Self
 
 import numpy as np
 
-from ..basis import NEGLIGIBLE
-from ..errors import ParameterError
-from ..protocol import Part, Problem
-from .base import Penalized, best_scale, check_rough, powers
+from dpfda.core.errors import ParameterError
+from dpfda.methods.base import Penalized, best_scale, check_rough, powers
+from dpfda.problems.base import Part, Problem
+from dpfda.spaces.basis import NEGLIGIBLE
 
 
 @dataclass(frozen=True, eq=False)

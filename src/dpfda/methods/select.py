@@ -7,10 +7,10 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, ClassVar, Self
 
-from ..codec import exact_fraction
-from ..errors import ParameterError, shown
-from ..protocol import Part, Problem
-from .base import Method, check_pure
+from dpfda.core.codec import exact_fraction
+from dpfda.core.errors import ParameterError, shown
+from dpfda.methods.base import Method, check_pure
+from dpfda.problems.base import Part, Problem
 
 #: A choice among more tells them apart no better.
 MOST_CANDIDATES = 1000
@@ -35,7 +35,7 @@ class Select(Method):
     share: Fraction = Fraction(1, 10)
 
     def __post_init__(self) -> None:
-        cure = "Pass dp.Select([dp.KNorm(8), dp.KNorm(32)]), say."
+        cure = "Pass dp.methods.Select([dp.methods.KNorm(8), dp.methods.KNorm(32)]), say."
         given = self.candidates
         found = tuple(given) if isinstance(given, Iterable) and not isinstance(given, str) else ()
         if not 2 <= len(found) <= MOST_CANDIDATES or not all(isinstance(method, Method) for method in found):

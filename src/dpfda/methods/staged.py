@@ -8,11 +8,12 @@ from fractions import Fraction
 from functools import cached_property
 from typing import Any, ClassVar, Self
 
-from ..codec import exact_fraction
-from ..errors import ParameterError, shown
-from ..protocol import Part, Problem
-from .base import Method, check_positive, check_pure
-from .blocks import Blocks
+from dpfda.core.checks import check_positive
+from dpfda.core.codec import exact_fraction
+from dpfda.core.errors import ParameterError, shown
+from dpfda.methods.base import Method, check_pure
+from dpfda.methods.blockwise import Blocks
+from dpfda.problems.base import Part, Problem
 
 #: Default shares of the budget: each private choice of a radius, and the curves' own variability.
 SELECTION, CONFIDENCE = Fraction(1, 25), Fraction(1, 100)
@@ -53,7 +54,7 @@ class Staged(Method):
         put = lambda name, value: object.__setattr__(self, name, value)  # noqa: E731
         if not isinstance(self.method, Method) or self.method.composite:
             raise ParameterError(
-                "the first round is a method of one round", shown(self.method), "Pass dp.KNorm(), say."
+                "the first round is a method of one round", shown(self.method), "Pass dp.methods.KNorm(), say."
             )
         check_positive("spread", self.spread)
         put("spread", None if self.spread is None else float(self.spread))

@@ -6,10 +6,10 @@ Studies that need a million fast draws use :func:`simulate` and :func:`process` 
 generator; a release cannot reach those.
 """
 
-from .ball import Ball
-from .choice import Choice
-from .gaussian import Gaussian
-from .laplace import Laplace
-from .studies import laplace, process, simulate
+from dpfda.noise.ball import Ball
+from dpfda.noise.choice import Choice
+from dpfda.noise.gaussian import Gaussian
+from dpfda.noise.laplace import Laplace
+from dpfda.noise.studies import laplace, process, simulate
 
 __all__ = ["Ball", "Choice", "Gaussian", "Laplace", "laplace", "process", "simulate"]

@@ -12,10 +12,10 @@ from typing import Any
 import flint
 import numpy as np
 
-from ..errors import ParameterError
-from ..protocol import Reach
-from .common import FLOATS, GUARD, RESOLUTION
-from .places import PLACES, Deviates, Placed, arb
+from dpfda.bounds.sensitivity import Reach
+from dpfda.core.errors import ParameterError
+from dpfda.noise.common import FLOATS, GUARD, RESOLUTION
+from dpfda.noise.rounding import PLACES, Deviates, Placed, arb
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from .places import PLACES, Deviates, Placed
+from dpfda.noise.rounding import PLACES, Deviates, Placed
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from opendp.mod import enable_features
 
-from ..errors import ParameterError
+from dpfda.core.errors import ParameterError
 
 enable_features("contrib")
 

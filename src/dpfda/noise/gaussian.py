@@ -21,9 +21,9 @@ from opendp.measurements import make_gaussian
 from opendp.metrics import l2_distance
 from scipy.special import log_ndtr
 
-from ..errors import ParameterError
-from ..protocol import Reach
-from .common import FLOATS, GUARD, check_coarse, drawn_by, resolution, settled
+from dpfda.bounds.sensitivity import Reach
+from dpfda.core.errors import ParameterError
+from dpfda.noise.common import FLOATS, GUARD, check_coarse, drawn_by, resolution, settled
 
 #: Share of delta that is kept for what a discrete law does in its tails.
 TAIL = 1e-6

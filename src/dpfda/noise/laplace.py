@@ -14,10 +14,10 @@ from opendp.domains import atom_domain, vector_domain
 from opendp.measurements import make_laplace
 from opendp.metrics import l1_distance
 
-from ..errors import ParameterError
-from ..protocol import Reach
-from .common import FLOATS, GUARD, check_coarse, drawn_by, resolution, settled, upwards
-from .studies import laplace
+from dpfda.bounds.sensitivity import Reach
+from dpfda.core.errors import ParameterError
+from dpfda.noise.common import FLOATS, GUARD, check_coarse, drawn_by, resolution, settled, upwards
+from dpfda.noise.studies import laplace
 
 
 @dataclass(frozen=True)

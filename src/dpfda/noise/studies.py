@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ..basis import Eigenbasis
+from dpfda.spaces.basis import Eigenbasis
 
 
 def laplace(shape: tuple[int, ...], rng: np.random.Generator) -> np.ndarray:
@@ -38,7 +38,7 @@ def process(basis: Eigenbasis, size: int, rng: np.random.Generator) -> np.ndarra
 
     For studies only.
 
-    >>> from dpfda.grid import Grid
+    >>> from dpfda import Grid
     >>> from dpfda.kernels import Cosine, Matern
     >>> basis = Cosine(Matern(1.5, 0.1)).basis(Grid.midpoints(0, 1, 64))
     >>> process(basis, 3, np.random.default_rng(0)).shape

@@ -3,14 +3,14 @@
 What all plans can do once they know these is in :mod:`dpfda.plan`.
 """
 
-from .covariance import CovariancePlan
-from .density import DensityPlan
-from .groups import GroupPlan
-from .kernel import ClassPlan, KernelPlan
-from .mean import MeanPlan
-from .radius import RadiusPlan
-from .regression import RegressionPlan
-from .smoother import SmootherPlan
+from dpfda.plans.covariance import CovariancePlan
+from dpfda.plans.density import DensityPlan
+from dpfda.plans.groups import GroupPlan
+from dpfda.plans.kernel import ClassPlan, KernelPlan
+from dpfda.plans.mean import MeanPlan
+from dpfda.plans.radius import RadiusPlan
+from dpfda.plans.regression import RegressionPlan
+from dpfda.plans.smoother import SmootherPlan
 
 __all__ = [
     "ClassPlan",

@@ -14,15 +14,15 @@ from typing import Any
 
 import numpy as np
 
-from ..bounds import Ellipsoid, L2Ball
-from ..methods import Auto, Centred
-from ..methods.outlook import STRAYS, WIDER, Outlook
-from ..postprocess import shrunk
-from ..problems.about import InsideProblem
-from ..problems.count import count_part
-from ..problems.covariance import CovarianceProblem
-from ..problems.mean import MeanProblem
-from ..protocol import Stage
+from dpfda.bounds.bodies import Ellipsoid, L2Ball
+from dpfda.methods import Auto, Centred
+from dpfda.methods.outlook import STRAYS, WIDER, Outlook
+from dpfda.problems.about import InsideProblem
+from dpfda.problems.base import Stage
+from dpfda.problems.count import count_part
+from dpfda.problems.covariance import CovarianceProblem
+from dpfda.problems.mean import MeanProblem
+from dpfda.results.postprocess import shrunk
 
 #: Radii on offer: from twice the bound's down, a fourth of an octave apart.
 RADII = 2.0 ** (1 - np.arange(45) / 4)

@@ -7,25 +7,25 @@ from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from .. import release as exits
-from .. import words
-from ..bounds import L2Ball
-from ..codec import LATER
-from ..errors import ParameterError
-from ..grid import Grid
-from ..intake import Align, Unit
-from ..kernels import Kernel
-from ..methods import Auto, Centred, KNorm, Method, Minimax
-from ..methods.base import one_of
-from ..methods.staged import LARGEST, SMALLEST
-from ..plan import Plan
-from ..problems.covariance import MOST_SQUARES, CovarianceProblem
-from ..symmetric import SymmetricBasis
-from .centring import Centring
-from .curves import choose_method, curve_words, intake_of, only_curves, settle_curves, settle_intake
+from dpfda import results
+from dpfda.bounds.bodies import L2Ball
+from dpfda.core.checks import one_of
+from dpfda.core.codec import LATER
+from dpfda.core.errors import ParameterError
+from dpfda.methods import Auto, Centred, KNorm, Method, Minimax
+from dpfda.methods.staged import LARGEST, SMALLEST
+from dpfda.plans.base import Plan
+from dpfda.plans.centring import Centring
+from dpfda.plans.curves import choose_method, curve_words, intake_of, only_curves, settle_curves, settle_intake
+from dpfda.problems.covariance import MOST_SQUARES, CovarianceProblem
+from dpfda.results import statements as words
+from dpfda.spaces.alignment import Align, Unit
+from dpfda.spaces.grid import Grid
+from dpfda.spaces.kernels import Kernel
+from dpfda.spaces.symmetric import SymmetricBasis
 
 if TYPE_CHECKING:
-    from ..release import CovarianceRelease
+    from dpfda.results import CovarianceRelease
 
 #: Functions of one variable that a covariance is expanded in: 2,080 free numbers.
 MOST_FUNCTIONS = 64
@@ -109,7 +109,7 @@ class CovariancePlan(Plan):
 
     @property
     def released(self) -> type[CovarianceRelease]:
-        return exits.CovarianceRelease
+        return results.CovarianceRelease
 
     def polished(self, release: Any) -> Any:
         return release.shrink() if self.postprocess else release

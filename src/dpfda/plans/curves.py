@@ -7,17 +7,16 @@ from typing import Any
 
 import numpy as np
 
-from .. import words
-from ..bounds import Bound
-from ..components import ComponentGrid
-from ..errors import ParameterError, shown
-from ..grid import Grid, ProductGrid
-from ..intake import Intake, as_align, as_unit
-from ..kernels import Matern, as_kernel
-from ..methods import KNorm, Minimax
-from ..methods.base import one_of
-from ..protocol import INVALID, NEIGHBORS, as_epsilon
-from .checks import check_method, number_of_records, whole
+from dpfda.bounds.bodies import Bound
+from dpfda.core.checks import INVALID, NEIGHBORS, as_epsilon, number_of_records, one_of, whole
+from dpfda.core.errors import ParameterError, shown
+from dpfda.methods import KNorm, Minimax
+from dpfda.plans.checks import check_method
+from dpfda.results import statements as words
+from dpfda.spaces.alignment import Intake, as_align, as_unit
+from dpfda.spaces.components import ComponentGrid
+from dpfda.spaces.grid import Grid, ProductGrid
+from dpfda.spaces.kernels import Matern, as_kernel
 
 
 def settle_curves(plan: Any, bound: Any, alone: str) -> None:

@@ -10,23 +10,33 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from .. import release as exits
-from .. import words
-from ..diameter import EXACT, AtomReach
-from ..errors import ParameterError, RecordError, shown
-from ..grid import Grid, ProductGrid, check_name
-from ..kernels import Gaussian, Kernel, Stationary
-from ..methods import FRL, QR, Auto, Bernstein, GaussianProcess, KNorm, Method, Minimax
-from ..methods.base import check_positive, one_of
-from ..noise import Laplace
-from ..plan import Plan
-from ..problems.density import DensityProblem, spread
-from ..protocol import INVALID, NEIGHBORS, Stage, Summary, as_epsilon
-from ..tensor import CosineProductBasis, by_frequency
-from .checks import check_method, number_of_records, whole
+from dpfda import results
+from dpfda.bounds.diameter import EXACT, AtomReach
+from dpfda.core.checks import (
+    INVALID,
+    NEIGHBORS,
+    as_epsilon,
+    check_name,
+    check_positive,
+    number_of_records,
+    one_of,
+    whole,
+)
+from dpfda.core.errors import ParameterError, RecordError, shown
+from dpfda.methods import FRL, QR, Auto, Bernstein, GaussianProcess, KNorm, Method, Minimax
+from dpfda.noise import Laplace
+from dpfda.plans.base import Plan
+from dpfda.plans.checks import check_method
+from dpfda.problems.base import Stage, Summary
+from dpfda.problems.density import DensityProblem, spread
+from dpfda.release import door
+from dpfda.results import statements as words
+from dpfda.spaces.grid import Grid, ProductGrid
+from dpfda.spaces.kernels import Gaussian, Kernel, Stationary
+from dpfda.spaces.tensor import CosineProductBasis, by_frequency
 
 if TYPE_CHECKING:
-    from ..release import DensityRelease
+    from dpfda.results import DensityRelease
 
 OUTSIDE = ("raise", "clip")
 #: Cells per axis by default: fine in one dimension, all pairs comparable in two and three.
@@ -111,7 +121,9 @@ class DensityPlan(Plan):
         kernel = Gaussian() if self.kernel is None else self.kernel
         if not isinstance(kernel, Stationary):
             raise ParameterError(
-                "a density's kernel must be Gaussian, Exponential or Matern", shown(kernel), "Pass dp.Gaussian()."
+                "a density's kernel must be Gaussian, Exponential or Matern",
+                shown(kernel),
+                "Pass dp.kernels.Gaussian().",
             )
         if kernel.length_scale is not None and self.bandwidth is not None:
             raise ParameterError(
@@ -133,7 +145,7 @@ class DensityPlan(Plan):
 
     @property
     def released(self) -> type[DensityRelease]:
-        return exits.DensityRelease
+        return results.DensityRelease
 
     @property
     def uses_kernel(self) -> bool:
@@ -223,9 +235,9 @@ class DensityPlan(Plan):
         """Check, charge, draw, seal. `records` may be points of any kind or a summary; `counts` is a table instead."""
         if counts is None:
             return super().release(records, ledger, **options)
-        book = exits.open_ledger(ledger)
-        exits.check_budget(book, self)
-        return exits.execute(self, self.summarize(records, counts=counts), book, options.get("query") or self.query)
+        book = door.open_ledger(ledger)
+        door.check_budget(book, self)
+        return door.execute(self, self.summarize(records, counts=counts), book, options.get("query") or self.query)
 
     def summarize_counts(self, counts: Any) -> Summary:
         """The summary of a table of counts: one whole number per bin (`edges`), or per cell. Confidential."""

@@ -11,7 +11,7 @@ from functools import cached_property
 
 import numpy as np
 
-from ..problems.moments import MomentProblem
+from dpfda.problems.moments import MomentProblem
 
 #: Squared size of the signal as a share of the squared bound, and size of a residual as a share of the bound.
 SIGNAL, RESIDUAL = 0.05, 0.25

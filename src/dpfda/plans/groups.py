@@ -11,18 +11,20 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from .. import codec, engines, words
-from .. import release as exits
-from .. import summaries as data
-from ..errors import ParameterError, PlanMismatch, shown
-from ..labels import as_groups
-from ..origins import check_groups_apart
-from ..plan import VERSION, Plan, Sealed
-from ..protocol import Summary
+from dpfda import engines, results
+from dpfda.core import codec
+from dpfda.core.errors import ParameterError, PlanMismatch, shown
+from dpfda.core.labels import as_groups
+from dpfda.core.origins import check_groups_apart
+from dpfda.engines import task as data
+from dpfda.plans.base import VERSION, Plan, Sealed
+from dpfda.problems.base import Summary
+from dpfda.release import door
+from dpfda.results import statements as words
 
 if TYPE_CHECKING:
-    from ..ledger import Ledger
-    from ..release import GroupRelease
+    from dpfda.ledger import Ledger
+    from dpfda.results import GroupRelease
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -31,7 +33,7 @@ class GroupPlan(Sealed):
 
     >>> import dpfda as dp
     >>> plans = [dp.DensityPlan(n=n, epsilon=1.0, domain=[(0, 110)]) for n in (500, 800)]
-    >>> dp.GroupPlan(("north", "south"), plans).epsilon
+    >>> dp.plans.GroupPlan(("north", "south"), plans).epsilon
     Fraction(1, 1)
     """
 
@@ -154,8 +156,8 @@ class GroupPlan(Sealed):
         if hasattr(reading.get("units"), "__next__"):
             reading["units"] = list(reading["units"])
         self.check_passes("summaries" if summarised else data.reads_once(records))
-        book = exits.open_ledger(ledger)
-        exits.check_budget(book, self)
+        book = door.open_ledger(ledger)
+        door.check_budget(book, self)
         found = records if summarised else self.summarize(records, by, **reading) if read is None else read
         if set(found) != set(self.groups):
             raise PlanMismatch("There must be one summary per group of the plan.")
@@ -163,8 +165,8 @@ class GroupPlan(Sealed):
         later = {name: value for name, value in reading.items() if name != "checkpoint"}
         again = lambda problems: self._read(problems, records, by, **later)  # noqa: E731
         whole = query or self.plans[0].query
-        released = exits.execute_all(self, self._named, found, book, whole, None if summarised else again)
-        return exits.GroupRelease(plan=self, releases=released)
+        released = door.execute_all(self, self._named, found, book, whole, None if summarised else again)
+        return results.GroupRelease(plan=self, releases=released)
 
     def _check_apart(self, found: Mapping[str, Summary]) -> None:
         """Refuse a record that would be in two groups: their budgets would add up."""

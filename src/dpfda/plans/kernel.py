@@ -10,24 +10,35 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from .. import release as exits
-from .. import words
-from ..codec import LATER
-from ..errors import ParameterError, shown
-from ..inputs import LENGTH, LENGTH_ABOVE, FeatureMap, InputBox, kernel_basis
-from ..kernels import Gaussian, Stationary
-from ..labels import as_groups
-from ..losses import Hinge, Huber, Logistic, Loss
-from ..methods import FRL, KNorm, Method
-from ..methods.base import check_positive, one_of
-from ..plan import Plan
-from ..problems.risk import RiskProblem
-from ..protocol import INVALID, NEIGHBORS, Summary, as_epsilon
-from .checks import as_box, as_names, as_range, number_of_records, whole
-from .groups import GroupPlan
+from dpfda import results
+from dpfda.core.checks import (
+    INVALID,
+    NEIGHBORS,
+    as_epsilon,
+    as_names,
+    as_range,
+    check_positive,
+    number_of_records,
+    one_of,
+    whole,
+)
+from dpfda.core.codec import LATER
+from dpfda.core.errors import ParameterError, shown
+from dpfda.core.labels import as_groups
+from dpfda.methods import FRL, KNorm, Method
+from dpfda.plans.base import Plan
+from dpfda.plans.checks import as_box
+from dpfda.plans.groups import GroupPlan
+from dpfda.problems.base import Summary
+from dpfda.problems.losses import Hinge, Huber, Logistic, Loss
+from dpfda.problems.risk import RiskProblem
+from dpfda.release import door
+from dpfda.results import statements as words
+from dpfda.spaces.inputs import LENGTH, LENGTH_ABOVE, FeatureMap, InputBox, kernel_basis
+from dpfda.spaces.kernels import Gaussian, Stationary
 
 if TYPE_CHECKING:
-    from ..release import FunctionRelease, GroupRelease
+    from dpfda.results import FunctionRelease, GroupRelease
 
 LOSSES = ("logistic", "hinge", "huber")
 #: Functions whose eigenvalue is above this share of the largest are those that the kernel gives weight.
@@ -62,8 +73,8 @@ class KernelPlan(Plan):
     length scale. `components` (how many of its functions) and `psi` (the penalty) are chosen by expected risk if None.
 
     >>> import dpfda as dp
-    >>> plan = dp.KernelPlan(n=10_000, epsilon=1.0, domain=[(0, 1), (0, 1)], classes=("no", "yes"))
-    >>> plan.typical_sd < 1, dp.KernelPlan.from_json(plan.to_json()) == plan
+    >>> plan = dp.plans.KernelPlan(n=10_000, epsilon=1.0, domain=[(0, 1), (0, 1)], classes=("no", "yes"))
+    >>> plan.typical_sd < 1, dp.plans.KernelPlan.from_json(plan.to_json()) == plan
     (True, True)
     """
 
@@ -223,7 +234,7 @@ class KernelPlan(Plan):
 
     @property
     def released(self) -> type[FunctionRelease]:
-        return exits.FunctionRelease
+        return results.FunctionRelease
 
     @property
     def vocabulary(self) -> words.Vocabulary:
@@ -264,7 +275,7 @@ def as_stationary(kernel: Any) -> Stationary:
     kernel = Gaussian() if kernel is None else kernel
     if not isinstance(kernel, Stationary):
         raise ParameterError(
-            "a model's kernel must be Gaussian, Exponential or Matern", shown(kernel), "Pass dp.Gaussian()."
+            "a model's kernel must be Gaussian, Exponential or Matern", shown(kernel), "Pass dp.kernels.Gaussian()."
         )
     return kernel
 
@@ -292,7 +303,7 @@ class ClassPlan(GroupPlan):
 
     >>> import dpfda as dp
     >>> facts = {"n": 9000, "epsilon": "1/3", "domain": [(0, 1)], "classes": ("a", "b", "c")}
-    >>> plan = dp.ClassPlan(("a", "b", "c"), [dp.KernelPlan(positive=i, **facts) for i in range(3)])
+    >>> plan = dp.plans.ClassPlan(("a", "b", "c"), [dp.plans.KernelPlan(positive=i, **facts) for i in range(3)])
     >>> plan.epsilon
     Fraction(1, 1)
     """
@@ -318,7 +329,7 @@ class ClassPlan(GroupPlan):
 
     def release_records(self, records: Any, ledger: Any = None, query: str = "", **reading: Any) -> GroupRelease:
         """One pass over the records, one charge, one function per class."""
-        book = exits.open_ledger(ledger)
-        exits.check_budget(book, self)
+        book = door.open_ledger(ledger)
+        door.check_budget(book, self)
         summary = self.plans[0].summarize(records, **reading)
         return self.release(dict.fromkeys(self.groups, summary), book, query)

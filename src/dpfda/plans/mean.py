@@ -10,24 +10,24 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .. import release as exits
-from .. import words
-from ..bounds import Bound
-from ..codec import LATER
-from ..components import ComponentGrid
-from ..grid import Grid, ProductGrid
-from ..intake import Align, Unit
-from ..kernels import Kernel
-from ..methods import Auto, Method, Select, Staged
-from ..methods.base import one_of
-from ..methods.outlook import shape_of
-from ..noise import Ball
-from ..plan import Plan
-from ..postprocess import Band
-from ..problems.mean import MeanProblem
-from .curves import curve_words, intake_of, record_noun, settle_curves, settle_intake, with_words
-from .rounds import Rounds
-from .selected import Selected
+from dpfda import results
+from dpfda.bounds.bodies import Bound
+from dpfda.core.checks import one_of
+from dpfda.core.codec import LATER
+from dpfda.methods import Auto, Method, Select, Staged
+from dpfda.methods.outlook import shape_of
+from dpfda.noise import Ball
+from dpfda.plans.base import Plan
+from dpfda.plans.curves import curve_words, intake_of, record_noun, settle_curves, settle_intake, with_words
+from dpfda.plans.rounds import Rounds
+from dpfda.plans.selected import Selected
+from dpfda.problems.mean import MeanProblem
+from dpfda.results import statements as words
+from dpfda.results.postprocess import Band
+from dpfda.spaces.alignment import Align, Unit
+from dpfda.spaces.components import ComponentGrid
+from dpfda.spaces.grid import Grid, ProductGrid
+from dpfda.spaces.kernels import Kernel
 
 #: Components beyond this many never pay at any budget the lattice can hold.
 MOST_COMPONENTS = 1024
@@ -135,7 +135,7 @@ class MeanPlan(Plan):
 
     @property
     def released(self) -> Any:
-        return exits.ComponentRelease if isinstance(self.grid, ComponentGrid) else exits.Release
+        return results.ComponentRelease if isinstance(self.grid, ComponentGrid) else results.Release
 
     def pointwise_sd(self, t: ArrayLike | None = None) -> np.ndarray:
         """Standard deviation of the noise at points `t` (default: the grid); where there are components, a row each."""

@@ -17,16 +17,18 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from .. import release as exits
-from ..basis import Eigenbasis
-from ..codec import Fact
-from ..errors import ParameterError, shown
-from ..noise import Ball, Laplace
-from ..plan import Plan
-from ..problems.design import Design, Response
-from ..problems.moments import RADII, MomentProblem, ResidualProblem, SizeProblem
-from ..protocol import Law, Part, Reach, Stage
-from .forecast import Forecast
+from dpfda.bounds.sensitivity import Reach
+from dpfda.core.codec import Fact
+from dpfda.core.errors import ParameterError, shown
+from dpfda.noise import Ball, Laplace
+from dpfda.noise.law import Law
+from dpfda.plans.base import Plan
+from dpfda.plans.forecast import Forecast
+from dpfda.problems.base import Part, Stage
+from dpfda.problems.design import Design, Response
+from dpfda.problems.moments import RADII, MomentProblem, ResidualProblem, SizeProblem
+from dpfda.release import door
+from dpfda.spaces.basis import Eigenbasis
 
 #: Shares of the budget with four stages: both moments (one of these), the size of residuals, their moments; the rest
 #: is for the moments of what is then left.
@@ -133,14 +135,14 @@ class MomentPlan(Plan):
         """As for any plan; an array in memory is encoded once for all passes."""
         if not (type(records) is np.ndarray and records.ndim == 2 and records.dtype.kind == "f"):
             return super().release(records, ledger, query=query, **reading)
-        book = exits.open_ledger(ledger)
-        exits.check_budget(book, self)
+        book = door.open_ledger(ledger)
+        door.check_budget(book, self)
         if records.shape[1] != self.problem.width:
             self.summarize(records)  # says what is wrong
         with np.errstate(all="ignore"):  # what a value does in a cast is nobody's business
             coded = self.problem.code(np.asarray(records, dtype=float))
         again = lambda problem: self._read(replace(problem, coded=True), coded)  # noqa: E731
-        return exits.execute(self, again(self.problem), book, query or self.query, again)
+        return door.execute(self, again(self.problem), book, query or self.query, again)
 
     @property
     def passes_needed(self) -> int:

@@ -9,20 +9,20 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from .. import release as exits
-from .. import words
-from ..bounds import L2Ball
-from ..codec import LATER, exact_fraction
-from ..errors import ParameterError, shown
-from ..grid import Grid, ProductGrid
-from ..intake import Align, Unit
-from ..kernels import Kernel, Matern
-from ..methods import KNorm, Method
-from ..plan import Plan
-from ..problems.mean import MeanProblem
-from ..problems.norms import NormProblem
-from ..protocol import Stage
-from .curves import curve_facts, intake_of, settle_intake, settle_records, with_words
+from dpfda import results
+from dpfda.bounds.bodies import L2Ball
+from dpfda.core.codec import LATER, exact_fraction
+from dpfda.core.errors import ParameterError, shown
+from dpfda.methods import KNorm, Method
+from dpfda.plans.base import Plan
+from dpfda.plans.curves import curve_facts, intake_of, settle_intake, settle_records, with_words
+from dpfda.problems.base import Stage
+from dpfda.problems.mean import MeanProblem
+from dpfda.problems.norms import NormProblem
+from dpfda.results import statements as words
+from dpfda.spaces.alignment import Align, Unit
+from dpfda.spaces.grid import Grid, ProductGrid
+from dpfda.spaces.kernels import Kernel, Matern
 
 #: Radii on offer: from largest to smallest by a fourth of an octave each.
 PER_OCTAVE = 4
@@ -42,7 +42,7 @@ class RadiusPlan(Plan):
     octave, then the smallest radius near it that holds the share `quantile` of the curves.
 
     >>> import dpfda as dp
-    >>> plan = dp.RadiusPlan(n=1000, epsilon=0.1, grid=48, quantile=0.95)
+    >>> plan = dp.plans.RadiusPlan(n=1000, epsilon=0.1, grid=48, quantile=0.95)
     >>> plan.radii.size
     241
     """
@@ -140,7 +140,7 @@ class RadiusPlan(Plan):
 
     @property
     def released(self) -> Any:
-        return exits.RadiusRelease
+        return results.RadiusRelease
 
     def assembled(self, drawn: Any) -> np.ndarray:
         return self.radii[[self._window(drawn)[0] + int(np.argmax(drawn[1]))]]

@@ -9,21 +9,21 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from .. import release as exits
-from .. import words
-from ..bounds import Ellipsoid, L2Ball
-from ..errors import ParameterError, shown
-from ..grid import Grid
-from ..kernels import Gaussian, Kernel
-from ..problems.design import Covariates, CurveResponse
-from ..problems.mean import MeanProblem
-from ..stacked import StackedBasis
-from .checks import as_names, as_range, whole
-from .curves import as_grid, curve_words, only_curves, settle_curves
-from .moments import MomentPlan, stage_words
+from dpfda import results
+from dpfda.bounds.bodies import Ellipsoid, L2Ball
+from dpfda.core.checks import as_names, as_range, whole
+from dpfda.core.errors import ParameterError, shown
+from dpfda.plans.curves import as_grid, curve_words, only_curves, settle_curves
+from dpfda.plans.moments import MomentPlan, stage_words
+from dpfda.problems.design import Covariates, CurveResponse
+from dpfda.problems.mean import MeanProblem
+from dpfda.results import statements as words
+from dpfda.spaces.grid import Grid
+from dpfda.spaces.kernels import Gaussian, Kernel
+from dpfda.spaces.stacked import StackedBasis
 
 if TYPE_CHECKING:
-    from ..release import RegressionRelease
+    from dpfda.results import RegressionRelease
 
 #: Coefficient functions are averages over many curves, smoother than any of them: the default kernel is Gaussian
 #: with this share of the domain as length scale.
@@ -43,8 +43,8 @@ class RegressionPlan(MomentPlan):
 
     >>> import dpfda as dp
     >>> facts = {"bound": dp.L2Ball(5.0), "covariates": 2, "covariate_bound": 4.0, "grid": 48}
-    >>> plan = dp.RegressionPlan(n=50_000, epsilon=1.0, **facts)
-    >>> plan.chosen.passes, dp.RegressionPlan.from_json(plan.to_json()) == plan
+    >>> plan = dp.plans.RegressionPlan(n=50_000, epsilon=1.0, **facts)
+    >>> plan.chosen.passes, dp.plans.RegressionPlan.from_json(plan.to_json()) == plan
     (4, True)
     """
 
@@ -106,7 +106,7 @@ class RegressionPlan(MomentPlan):
 
     @property
     def released(self) -> type[RegressionRelease]:
-        return exits.RegressionRelease
+        return results.RegressionRelease
 
     def restored(self, internal: np.ndarray) -> np.ndarray:
         whole = super().restored(internal)

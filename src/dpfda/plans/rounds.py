@@ -16,16 +16,16 @@ from typing import Any
 import numpy as np
 from scipy.ndimage import maximum_filter
 
-from ..bounds import Ellipsoid
-from ..components import ComponentGrid
-from ..methods import Staged
-from ..methods.blocks import octaves
-from ..methods.outlook import OF_SPREAD, STRAYS, WIDER, Outlook, best_axes, shape_of
-from ..noise import Ball, Laplace
-from ..postprocess import james_stein, shrunk
-from ..problems.about import InsideProblem, VaryProblem
-from ..problems.mean import MeanProblem
-from ..protocol import Part, Stage
+from dpfda.bounds.bodies import Ellipsoid
+from dpfda.methods import Staged
+from dpfda.methods.blockwise import octaves
+from dpfda.methods.outlook import OF_SPREAD, STRAYS, WIDER, Outlook, best_axes, shape_of
+from dpfda.noise import Ball, Laplace
+from dpfda.problems.about import InsideProblem, VaryProblem
+from dpfda.problems.base import Part, Stage
+from dpfda.problems.mean import MeanProblem
+from dpfda.results.postprocess import james_stein, shrunk
+from dpfda.spaces.components import ComponentGrid
 
 #: Candidates for an ellipsoid: sizes, each the last over the fifth root of two, for three shapes of variation, as
 #: powers of the kernel's eigenvalues.

@@ -9,10 +9,10 @@ from functools import cached_property
 
 import numpy as np
 
-from ..methods import Select
-from ..problems.mean import MeanProblem
-from ..problems.scores import ScoreProblem
-from ..protocol import Stage
+from dpfda.methods import Select
+from dpfda.problems.base import Stage
+from dpfda.problems.mean import MeanProblem
+from dpfda.problems.scores import ScoreProblem
 
 
 @dataclass(frozen=True, eq=False)

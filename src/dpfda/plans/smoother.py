@@ -9,20 +9,19 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from .. import release as exits
-from .. import words
-from ..basis import Eigenbasis
-from ..inputs import FeatureMap, InputBox
-from ..kernels import Stationary
-from ..methods.base import one_of
-from ..problems.design import Features, NumberResponse
-from ..protocol import INVALID, NEIGHBORS, as_epsilon
-from .checks import as_box, as_names, as_range, number_of_records, whole
-from .kernel import ROUGH, as_stationary, candidates, kernel_words
-from .moments import MomentPlan, stage_words
+from dpfda import results
+from dpfda.core.checks import INVALID, NEIGHBORS, as_epsilon, as_names, as_range, number_of_records, one_of, whole
+from dpfda.plans.checks import as_box
+from dpfda.plans.kernel import ROUGH, as_stationary, candidates, kernel_words
+from dpfda.plans.moments import MomentPlan, stage_words
+from dpfda.problems.design import Features, NumberResponse
+from dpfda.results import statements as words
+from dpfda.spaces.basis import Eigenbasis
+from dpfda.spaces.inputs import FeatureMap, InputBox
+from dpfda.spaces.kernels import Stationary
 
 if TYPE_CHECKING:
-    from ..release import SmootherRelease
+    from dpfda.results import SmootherRelease
 
 #: Pairs of waves that a regression has above three dimensions.
 SMOOTHING = 12
@@ -38,8 +37,8 @@ class SmootherPlan(MomentPlan):
     :class:`RegressionPlan`.
 
     >>> import dpfda as dp
-    >>> plan = dp.SmootherPlan(n=50_000, epsilon=1.0, domain=[(0, 1)], bound=(-1, 1))
-    >>> plan.chosen.passes, dp.SmootherPlan.from_json(plan.to_json()) == plan
+    >>> plan = dp.plans.SmootherPlan(n=50_000, epsilon=1.0, domain=[(0, 1)], bound=(-1, 1))
+    >>> plan.chosen.passes, dp.plans.SmootherPlan.from_json(plan.to_json()) == plan
     (4, True)
     """
 
@@ -126,7 +125,7 @@ class SmootherPlan(MomentPlan):
 
     @property
     def released(self) -> type[SmootherRelease]:
-        return exits.SmootherRelease
+        return results.SmootherRelease
 
     @property
     def typical_sd(self) -> float:

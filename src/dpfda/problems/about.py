@@ -13,14 +13,15 @@ from itertools import pairwise
 
 import numpy as np
 
-from .. import codec
-from ..errors import RecordError
-from ..lattice import RADIUS
-from ..protocol import Reach, Summary
-from ..reach import ManhattanReach
-from .bare import check_count, check_key
-from .mean import CHUNK
-from .through import Scores, ThroughProblem, check_totals
+from dpfda.bounds.lattice import RADIUS
+from dpfda.bounds.reach import ManhattanReach
+from dpfda.bounds.sensitivity import Reach
+from dpfda.core import codec
+from dpfda.core.errors import RecordError
+from dpfda.problems.bare import check_count, check_key
+from dpfda.problems.base import Summary
+from dpfda.problems.mean import CHUNK
+from dpfda.problems.through import Scores, ThroughProblem, check_totals
 
 #: Energies are rounded down to this fraction of the body's.
 ENERGY = 2**20

@@ -7,9 +7,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ..errors import PlanMismatch
-from ..grid import Grid, ProductGrid
-from ..protocol import Part, Summary
+from dpfda.core.errors import PlanMismatch
+from dpfda.problems.base import Part, Summary
+from dpfda.spaces.grid import Grid, ProductGrid
 
 
 class BareProblem:

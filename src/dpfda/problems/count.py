@@ -11,9 +11,9 @@ from fractions import Fraction
 
 import numpy as np
 
-from ..noise import Laplace
-from ..protocol import Part, Problem
-from ..reach import BoxReach
+from dpfda.bounds.reach import BoxReach
+from dpfda.noise import Laplace
+from dpfda.problems.base import Part, Problem
 
 
 def count_part(where: int, n: int, epsilon: Fraction) -> Part:

@@ -14,19 +14,20 @@ from functools import cached_property
 
 import numpy as np
 
-from .. import codec
-from ..bounds import Ellipsoid, L2Ball
-from ..errors import PlanMismatch, RecordError
-from ..grid import Grid, ProductGrid
-from ..intake import Intake
-from ..lattice import RADIUS, RADIUS_BITS
-from ..protocol import Part, Reach, Summary
-from ..reach import EuclideanReach
-from ..symmetric import ROOT2, SymmetricBasis
-from ..totals import are_integers
-from .bare import BareProblem, check_count, check_key
-from .count import quotient
-from .mean import MeanProblem
+from dpfda.bounds.bodies import Ellipsoid, L2Ball
+from dpfda.bounds.lattice import RADIUS, RADIUS_BITS
+from dpfda.bounds.reach import EuclideanReach
+from dpfda.bounds.sensitivity import Reach
+from dpfda.core import codec
+from dpfda.core.errors import PlanMismatch, RecordError
+from dpfda.problems.bare import BareProblem, check_count, check_key
+from dpfda.problems.base import Part, Summary
+from dpfda.problems.count import quotient
+from dpfda.problems.mean import MeanProblem
+from dpfda.problems.summary import are_integers
+from dpfda.spaces.alignment import Intake
+from dpfda.spaces.grid import Grid, ProductGrid
+from dpfda.spaces.symmetric import ROOT2, SymmetricBasis
 
 #: Products need twice the bits of a record: encoded values have this many, so that totals of 2^30 records fit into 63
 #: bits. A plan is for no more; where data hold more all the same, totals grow.

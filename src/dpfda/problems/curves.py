@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..components import domain_of
-from ..grid import Grid, ProductGrid
+from dpfda.spaces.components import domain_of
+from dpfda.spaces.grid import Grid, ProductGrid
 
 #: A curve whose residual is at most this share of its norm is constant; it becomes zero.
 CONSTANT = 1e-12

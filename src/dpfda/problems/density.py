@@ -16,14 +16,16 @@ from typing import ClassVar
 
 import numpy as np
 
-from .. import codec, exact
-from ..atoms import Atoms
-from ..diameter import AtomReach
-from ..errors import PlanMismatch, RecordError
-from ..grid import Grid, ProductGrid
-from ..protocol import Part, Reach, Summary
-from ..tensor import CosineProductBasis
-from .bare import check_count, check_key
+from dpfda.bounds import exact
+from dpfda.bounds.atoms import Atoms
+from dpfda.bounds.diameter import AtomReach
+from dpfda.bounds.sensitivity import Reach
+from dpfda.core import codec
+from dpfda.core.errors import PlanMismatch, RecordError
+from dpfda.problems.bare import check_count, check_key
+from dpfda.problems.base import Part, Summary
+from dpfda.spaces.grid import Grid, ProductGrid
+from dpfda.spaces.tensor import CosineProductBasis
 
 #: Fixed-point bits of the features along one axis.
 FEATURE_BITS = 32

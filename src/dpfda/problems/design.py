@@ -14,11 +14,11 @@ from typing import ClassVar
 
 import numpy as np
 
-from .. import codec
-from ..inputs import FeatureMap
-from ..lattice import RADIUS, RADIUS_BITS, clip_euclidean
-from .gram import DensityGram, Encoded, Gram, HalfGram
-from .mean import MeanProblem
+from dpfda.bounds.lattice import RADIUS, RADIUS_BITS, clip_euclidean
+from dpfda.core import codec
+from dpfda.problems.gram import DensityGram, Encoded, Gram, HalfGram
+from dpfda.problems.mean import MeanProblem
+from dpfda.spaces.inputs import FeatureMap
 
 SQUARE_BITS = 16
 STEPS = 2.0 ** (SQUARE_BITS - RADIUS_BITS)

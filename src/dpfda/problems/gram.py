@@ -14,10 +14,10 @@ from functools import cached_property
 
 import numpy as np
 
-from ..inputs import FeatureMap
-from ..reach import EuclideanReach
-from ..symmetric import ROOT2
-from ..tensor import CosineProductBasis, by_frequency
+from dpfda.bounds.reach import EuclideanReach
+from dpfda.spaces.inputs import FeatureMap
+from dpfda.spaces.symmetric import ROOT2
+from dpfda.spaces.tensor import CosineProductBasis, by_frequency
 
 #: Numbers of cosines among which the density of inputs is described, by dimension, and bits of their values.
 WAVES = {1: (1, 3, 6, 12), 2: (1, 4, 9, 20, 40), 3: (1, 8, 20, 60)}

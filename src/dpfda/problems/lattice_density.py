@@ -14,10 +14,10 @@ from typing import ClassVar
 
 import numpy as np
 
-from ..bernstein import BernsteinBasis
-from ..protocol import Part, Summary
-from ..tensor import CosineProductBasis
-from .density import FEATURE_BITS, DensityProblem, spread
+from dpfda.problems.base import Part, Summary
+from dpfda.problems.density import FEATURE_BITS, DensityProblem, spread
+from dpfda.spaces.bernstein import BernsteinBasis
+from dpfda.spaces.tensor import CosineProductBasis
 
 
 @dataclass(frozen=True, eq=False)

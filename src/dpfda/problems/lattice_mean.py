@@ -13,13 +13,13 @@ from functools import cached_property
 
 import numpy as np
 
-from ..basis import Eigenbasis
-from ..bernstein import BernsteinBasis
-from ..errors import ParameterError
-from ..grid import Grid
-from ..protocol import Reach
-from ..reach import EuclideanReach, ImageReach
-from .mean import MATRIX_BITS, MeanProblem
+from dpfda.bounds.reach import EuclideanReach, ImageReach
+from dpfda.bounds.sensitivity import Reach
+from dpfda.core.errors import ParameterError
+from dpfda.problems.mean import MATRIX_BITS, MeanProblem
+from dpfda.spaces.basis import Eigenbasis
+from dpfda.spaces.bernstein import BernsteinBasis
+from dpfda.spaces.grid import Grid
 
 
 @dataclass(frozen=True, eq=False)

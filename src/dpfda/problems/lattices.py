@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..components import ComponentGrid
-from ..errors import ParameterError
-from .density import DensityProblem
-from .lattice_density import LatticeDensity
-from .lattice_mean import LatticeMean
-from .mean import MeanProblem
+from dpfda.core.errors import ParameterError
+from dpfda.problems.density import DensityProblem
+from dpfda.problems.lattice_density import LatticeDensity
+from dpfda.problems.lattice_mean import LatticeMean
+from dpfda.problems.mean import MeanProblem
+from dpfda.spaces.components import ComponentGrid
 
 
 def on_lattice(problem: Any, lattice: int, order: int) -> Any:

@@ -16,18 +16,20 @@ from typing import ClassVar
 
 import numpy as np
 
-from .. import codec, exact, lattice
-from ..basis import Eigenbasis
-from ..bounds import Bound
-from ..errors import PlanMismatch, RecordError
-from ..grid import Grid, ProductGrid
-from ..intake import Intake, fill_gaps
-from ..lattice import RADIUS
-from ..protocol import Part, Reach, Summary
-from ..totals import are_integers
-from .bare import check_count, check_key
-from .count import quotient
-from .curves import standardize
+from dpfda.bounds import exact, lattice
+from dpfda.bounds.bodies import Bound
+from dpfda.bounds.lattice import RADIUS
+from dpfda.bounds.sensitivity import Reach
+from dpfda.core import codec
+from dpfda.core.errors import PlanMismatch, RecordError
+from dpfda.problems.bare import check_count, check_key
+from dpfda.problems.base import Part, Summary
+from dpfda.problems.count import quotient
+from dpfda.problems.curves import standardize
+from dpfda.problems.summary import are_integers
+from dpfda.spaces.alignment import Intake, fill_gaps
+from dpfda.spaces.basis import Eigenbasis
+from dpfda.spaces.grid import Grid, ProductGrid
 
 #: Fixed-point bits of the public matrix that maps totals on the grid to coefficients.
 MATRIX_BITS = 52

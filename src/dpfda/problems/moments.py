@@ -15,16 +15,17 @@ from functools import cached_property
 
 import numpy as np
 
-from .. import codec
-from ..basis import Eigenbasis
-from ..errors import PlanMismatch, RecordError
-from ..lattice import RADIUS, clip_euclidean
-from ..protocol import Reach, Summary
-from ..reach import EuclideanReach, ManhattanReach
-from ..totals import are_integers
-from .bare import BareProblem, check_count, check_key
-from .design import SQUARE_BITS, STEPS, Design, Response
-from .gram import Encoded
+from dpfda.bounds.lattice import RADIUS, clip_euclidean
+from dpfda.bounds.reach import EuclideanReach, ManhattanReach
+from dpfda.bounds.sensitivity import Reach
+from dpfda.core import codec
+from dpfda.core.errors import PlanMismatch, RecordError
+from dpfda.problems.bare import BareProblem, check_count, check_key
+from dpfda.problems.base import Summary
+from dpfda.problems.design import SQUARE_BITS, STEPS, Design, Response
+from dpfda.problems.gram import Encoded
+from dpfda.problems.summary import are_integers
+from dpfda.spaces.basis import Eigenbasis
 
 #: Bits of the rough prediction's coefficients: products with sixteen-bit inputs stay below 2^53.
 PREDICTION_BITS = 34

@@ -8,12 +8,12 @@ from functools import cached_property
 
 import numpy as np
 
-from .. import codec
-from ..errors import PlanMismatch, RecordError
-from ..protocol import Summary
-from .bare import check_count, check_key
-from .mean import CHUNK
-from .through import Scores, check_totals
+from dpfda.core import codec
+from dpfda.core.errors import PlanMismatch, RecordError
+from dpfda.problems.bare import check_count, check_key
+from dpfda.problems.base import Summary
+from dpfda.problems.mean import CHUNK
+from dpfda.problems.through import Scores, check_totals
 
 
 @dataclass(frozen=True, eq=False)

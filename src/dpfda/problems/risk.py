@@ -15,15 +15,16 @@ from typing import ClassVar
 
 import numpy as np
 
-from .. import codec
-from ..basis import Eigenbasis
-from ..errors import PlanMismatch, RecordError
-from ..inputs import FeatureMap
-from ..losses import Loss, minimize
-from ..protocol import Reach, Summary
-from ..reach import EuclideanReach
-from ..tally import Tally, counted, is_canonical
-from .bare import BareProblem, check_count, check_key
+from dpfda.bounds.reach import EuclideanReach
+from dpfda.bounds.sensitivity import Reach
+from dpfda.core import codec
+from dpfda.core.errors import PlanMismatch, RecordError
+from dpfda.problems.bare import BareProblem, check_count, check_key
+from dpfda.problems.base import Summary
+from dpfda.problems.losses import Loss, minimize
+from dpfda.problems.tally import Tally, counted, is_canonical
+from dpfda.spaces.basis import Eigenbasis
+from dpfda.spaces.inputs import FeatureMap
 
 #: The solver's gradient, as a share of what one record adds to it; and the least that floats can certify.
 TOLERANCE, FLOATS = 1e-3, 1e-9

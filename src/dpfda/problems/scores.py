@@ -8,8 +8,8 @@ from functools import cached_property
 
 import numpy as np
 
-from ..protocol import Part, Summary
-from .through import Scores
+from dpfda.problems.base import Part, Summary
+from dpfda.problems.through import Scores
 
 #: Scores are computed in floating point from exact totals; this covers its rounding, relative to the squared radius.
 FLOATS = 2.0**-40

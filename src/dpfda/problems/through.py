@@ -8,16 +8,17 @@ from fractions import Fraction
 
 import numpy as np
 
-from ..basis import Eigenbasis
-from ..errors import PlanMismatch
-from ..grid import Grid, ProductGrid
-from ..intake import Intake
-from ..noise import Choice
-from ..protocol import Part, Reach, Stage, Summary
-from ..reach import BoxReach
-from ..totals import are_integers
-from .bare import BareProblem
-from .mean import MeanProblem
+from dpfda.bounds.reach import BoxReach
+from dpfda.bounds.sensitivity import Reach
+from dpfda.core.errors import PlanMismatch
+from dpfda.noise import Choice
+from dpfda.problems.bare import BareProblem
+from dpfda.problems.base import Part, Stage, Summary
+from dpfda.problems.mean import MeanProblem
+from dpfda.problems.summary import are_integers
+from dpfda.spaces.alignment import Intake
+from dpfda.spaces.basis import Eigenbasis
+from dpfda.spaces.grid import Grid, ProductGrid
 
 #: Scores are in records; the public price of a candidate is rounded to this fraction of one.
 PRICE = 8

@@ -1,0 +1,172 @@
+"""What two records can differ by: three shapes, and the best noise for each.
+
+A reach is a stretched unit ball of the Euclidean, absolute or largest-coordinate norm. Its
+support function is the privacy loss of Laplace noise; the noise of least energy for a filter,
+and the best filter for a guess of the target, follow in closed form or by one bisection
+(derivations: matched noise).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from dpfda.bounds.sensitivity import Reach
+
+
+@dataclass(frozen=True)
+class _AxisReach:
+    """``diameter * lengths_j * (unit ball of some norm)_j``: shared by the three shapes."""
+
+    lengths: np.ndarray
+    diameter: float
+
+    def scaled(self, factor: float) -> Reach:
+        return type(self)(self.lengths, self.diameter * factor)  # type: ignore[return-value]
+
+    def restricted(self, where: np.ndarray) -> Reach:
+        return type(self)(self.lengths[where], self.diameter)  # type: ignore[return-value]
+
+    def loosened(self) -> Reach:
+        return BoxReach(np.full(self.lengths.size, self.outer), self.diameter)
+
+    def outline(self) -> Reach:
+        return self  # type: ignore[return-value]
+
+    @property
+    def outer(self) -> float:
+        return float(self.lengths.max())
+
+
+@dataclass(frozen=True)
+class EuclideanReach(_AxisReach):
+    """Differences inside an ellipsoid (derivations: bounded records)."""
+
+    def support(self, weights: np.ndarray) -> float:
+        return float(self.diameter * np.sqrt(((weights * self.lengths) ** 2).sum()))
+
+    def radius(self, axes: np.ndarray) -> float:
+        return float(self.diameter * (self.lengths / axes).max())
+
+    def matched(self, filter: np.ndarray) -> np.ndarray:
+        v = filter * self.lengths
+        return self.diameter * np.sqrt(v * v.sum())
+
+    def balance(self, guess: np.ndarray) -> np.ndarray:
+        # Minimise sum 2m/(2 + m w) over w = u^2 with sum (D s)^2 w = 1: water-filling,
+        # w_j = max(0, level / (D s_j) - 2 / m_j), level by exact search over the active set.
+        s = self.diameter * self.lengths
+        order = np.argsort(s / guess)
+        height, cost = s[order], 2 * s[order] ** 2 / guess[order]
+        level = (1 + np.cumsum(cost)) / np.cumsum(height)
+        active = int(np.sum(level * height > cost)) or 1
+        w = np.zeros(s.size)
+        chosen = order[:active]
+        w[chosen] = np.maximum(0.0, level[active - 1] / s[chosen] - 2 / guess[chosen])
+        return np.sqrt(w)
+
+    def axes(self) -> np.ndarray:
+        return self.lengths
+
+    def together(self, alone: np.ndarray) -> float:
+        return float(np.sqrt((alone**2).sum()))  # Cauchy-Schwarz: blocks share one length (derivations: blocks)
+
+
+@dataclass(frozen=True)
+class ManhattanReach(_AxisReach):
+    """Differences inside a cross-polytope (derivations: bounded records)."""
+
+    def support(self, weights: np.ndarray) -> float:
+        return float(self.diameter * (weights * self.lengths).max())
+
+    def radius(self, axes: np.ndarray) -> float:
+        return float(self.diameter * (self.lengths / axes).max())
+
+    def matched(self, filter: np.ndarray) -> np.ndarray:
+        return self.diameter * filter * self.lengths
+
+    def balance(self, guess: np.ndarray) -> np.ndarray:
+        return 1 / (self.diameter * self.lengths)
+
+    def axes(self) -> np.ndarray:
+        return self.lengths
+
+    def together(self, alone: np.ndarray) -> float:
+        return float(alone.max())
+
+
+@dataclass(frozen=True)
+class BoxReach(_AxisReach):
+    """Differences inside a box: every coordinate at its worst at once (derivations: bounded records)."""
+
+    def support(self, weights: np.ndarray) -> float:
+        return float(self.diameter * (weights * self.lengths).sum())
+
+    def radius(self, axes: np.ndarray) -> float:
+        return float(self.diameter * np.sqrt(((self.lengths / axes) ** 2).sum()))
+
+    def matched(self, filter: np.ndarray) -> np.ndarray:
+        v = filter * self.lengths
+        return self.diameter * np.cbrt(v) * (np.cbrt(v) ** 2).sum()
+
+    def balance(self, guess: np.ndarray) -> np.ndarray:
+        # Minimise sum 2m/(2 + m u^2) + price * s u. Each term is best at zero or on the convex
+        # branch beyond sqrt(2/(3m)); bisect the price until the budget sum s u = 1 is spent.
+        s = self.diameter * self.lengths
+        low, high = 0.0, float((np.sqrt(guess) * guess / s).max()) + 1e-300
+        for _ in range(60):
+            price = 0.5 * (low + high)
+            low, high = (price, high) if (s * _best_response(guess, price * s)).sum() > 1 else (low, price)
+        u = _best_response(guess, high * s)
+        if not u.any():
+            u[int(np.argmax(guess / s**2))] = 1.0
+        return u / (s * u).sum()
+
+    def axes(self) -> np.ndarray:
+        return np.sqrt(self.lengths)
+
+    def together(self, alone: np.ndarray) -> float:
+        return float(alone.sum())
+
+    @property
+    def outer(self) -> float:
+        return float(np.sqrt((self.lengths**2).sum()))
+
+
+@dataclass(frozen=True)
+class ImageReach:
+    """Differences seen through a public matrix: coordinate k is ``sum_j matrix[j, k] h_j``.
+
+    Its support is at most that of `inner` with weights ``|matrix| u``, and exactly that where the
+    matrix has no negative entry or a single coordinate is asked for (derivations: bernstein).
+    """
+
+    inner: Reach
+    matrix: np.ndarray
+
+    @property
+    def lengths(self) -> np.ndarray:
+        """What each coordinate can change by on its own."""
+        return np.array([self.inner.support(column) for column in np.abs(self.matrix).T])
+
+    def support(self, weights: np.ndarray) -> float:
+        return self.inner.support(np.abs(self.matrix) @ weights)
+
+    def loosened(self) -> Reach:
+        return BoxReach(np.full(self.matrix.shape[1], self.lengths.max()), 1.0)
+
+    def scaled(self, factor: float) -> ImageReach:
+        return ImageReach(self.inner.scaled(factor), self.matrix)
+
+
+def _best_response(guess: np.ndarray, price: np.ndarray) -> np.ndarray:
+    """``argmin_u 2m/(2 + m u^2) + price u`` coordinate by coordinate (zero, or the convex branch)."""
+    low = np.sqrt(2 / (3 * guess))
+    high = np.maximum(low, np.cbrt(4 / np.maximum(price, 1e-300)))  # slope there is below the price
+    for _ in range(50):
+        u = 0.5 * (low + high)
+        steep = 4 * guess**2 * u / (2 + guess * u * u) ** 2 > price
+        low, high = np.where(steep, u, low), np.where(steep, high, u)
+    u = 0.5 * (low + high)
+    return np.where(2 * guess / (2 + guess * u * u) + price * u < guess, u, 0.0)

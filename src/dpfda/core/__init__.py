@@ -1,0 +1,1 @@
+"""What every room uses: errors, exact JSON, files, labels, checks of arguments."""

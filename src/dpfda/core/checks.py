@@ -1,0 +1,129 @@
+"""Rules for arguments that several rooms share."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from dpfda.core.codec import exact_fraction
+from dpfda.core.errors import ParameterError, shown
+
+
+def check_guess(n: Any, neighbors: str) -> None:
+    """Where n is private, a plan needs a public guess of it."""
+    if n is None and neighbors == "add-remove":
+        raise ParameterError(
+            "add-remove keeps n private, so the plan needs a public guess of it",
+            "none",
+            "Pass n=<a round number you would publish>.",
+        )
+
+
+#: Characters of a name or a unit.
+LONGEST_NAME = 200
+
+
+def check_name(what: str, text: object, longest: int = LONGEST_NAME) -> None:
+    """Texts that go into tables, pictures and terminals are short and can be printed."""
+    if not isinstance(text, str) or len(text) > longest or not text.isprintable():
+        raise ParameterError(f"{what} are printable texts of up to {longest} characters", shown(text), "Shorten it.")
+
+
+def one_of(name: str, value: Any, allowed: Sequence[Any]) -> None:
+    if not any(value is a or (isinstance(value, str) and value == a) for a in allowed):
+        raise ParameterError(
+            f"{name} must be one of {', '.join(map(str, allowed))}", shown(value), f"Pass {name}={allowed[0]!r}."
+        )
+
+
+#: Powers of eigenvalues, and any other parameter: beyond these nothing is left of a curve, or nothing smoothed.
+MOST_POWER, MOST_NUMBER = 1000.0, 1e100
+
+
+def check_positive(name: str, value: float | None, above: float = 0.0) -> None:
+    if value is None:
+        return
+    most = MOST_POWER if name in ("eta", "power") else MOST_NUMBER
+    if isinstance(value, bool) or not isinstance(value, int | float | np.number) or not above < value <= most:
+        raise ParameterError(
+            f"{name} must be a finite number above {above:g} (and at most {most:g})",
+            shown(value),
+            f"Leave {name} out to choose it from public things.",
+        )
+
+
+def whole(name: str, value: Any, least: int, why: str) -> int:
+    """A whole number of at least `least`."""
+    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
+        raise ParameterError(f"{name} must be a whole number of at least {least}", shown(value), why)
+    return int(value)
+
+
+def number_of_records(n: Any, why: str) -> int:
+    """At least two, and few enough for exact totals."""
+    n = whole("n", n, 2, why)
+    if n > MOST_RECORDS:
+        raise ParameterError(f"n must be at most {MOST_RECORDS}", n, "Release several groups instead.")
+    return n
+
+
+def as_names(names: Any, count: int) -> tuple[str, ...] | None:
+    """Public names of inputs, one each, or none."""
+    if names is None:
+        return None
+    found = () if isinstance(names, str) else tuple(str(name) for name in names)
+    if len(found) != count or not all(found):
+        raise ParameterError(f"there must be a printable name for each of {count} inputs", shown(names), "Or none.")
+    for name in found:
+        check_name("names of inputs", name)
+    return found
+
+
+def as_range(bound: Any, name: str = "bound") -> tuple[float, float]:
+    """A public range: a pair, or (for responses) a number for minus to plus."""
+    cure = "Pass bound=(low, high), or a number B for (-B, B): it is never read from the data."
+    if name != "bound":
+        cure = f"Pass {name}=[(low, high), ...]: it is never read from the data."
+        if isinstance(bound, int | float | np.number):
+            raise ParameterError("a range is a pair of numbers", shown(bound), cure)
+    if bound is None:
+        raise ParameterError("a regression needs a public range of responses", "none", cure)
+    pair = (-bound, bound) if isinstance(bound, int | float | np.number) else bound
+    try:
+        low, high = (float(x) for x in pair)
+    except (TypeError, ValueError):
+        raise ParameterError("a range is a pair of numbers", shown(bound), cure) from None
+    if not (low < high and np.isfinite([low, high]).all() and 1e-60 < high - low < 1e60 and abs(low + high) < 1e60):
+        raise ParameterError("a range runs from a number to a larger one (1e-60 to 1e60)", shown(bound), cure)
+    return low, high
+
+
+NEIGHBORS = ("replace", "add-remove")
+
+
+INVALID = ("raise", "center")
+
+
+#: The largest number of records that a plan may be for. (Data may hold any number of them, where that is private.)
+MOST_RECORDS = 2**37 - 1
+
+
+def as_epsilon(value: Any) -> Fraction:
+    """A budget as an exact fraction: 0.1 means one tenth, not the nearest binary number.
+
+    >>> 10 * as_epsilon(0.1) == 1
+    True
+    """
+    cure = "Pass epsilon=1.0 or '1/4': there is no default, it is a decision."
+    if value is None:
+        raise ParameterError("epsilon must be given", "none", cure)
+    epsilon = exact_fraction(value)
+    if epsilon is None or epsilon <= 0:
+        given = value if isinstance(value, str) else shown(value)
+        raise ParameterError("epsilon must be positive and finite", given, cure)
+    if not Fraction(1, 10**9) <= epsilon <= 10**4:
+        raise ParameterError("epsilon must lie between 1e-9 and 10,000", value, cure)
+    return epsilon

@@ -1,0 +1,206 @@
+"""Facts as plain data: frozen values that compare, hash, and travel as JSON.
+
+Grids, kernels, bounds, methods and plans are facts. A fact is a frozen dataclass whose
+fields are numbers, strings, fractions, arrays or other facts; its JSON names its type and
+fields, and reading it back runs the same checks as writing it in Python. Nothing in a file
+is ever executed: only registered types are built.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import json
+import re
+from collections.abc import Mapping
+from fractions import Fraction
+from typing import Any, ClassVar
+
+import numpy as np
+
+from dpfda.core.errors import DpfdaError, FileError
+
+
+class Fact:
+    """Mixin for frozen dataclasses (declared with eq=False): equality and hash by content."""
+
+    types: ClassVar[dict[str, type]] = {}
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        Fact.types.setdefault(cls.__name__, cls)  # a user's class never takes the place of ours
+
+    def __eq__(self, other: object) -> bool:
+        if type(self) is not type(other):
+            return NotImplemented
+        return all(_same(a, b) for a, b in zip(_content(self), _content(other), strict=True))
+
+    def __reduce__(self) -> Any:
+        """Copies and pickles carry the facts and are checked again; nothing computed from them travels."""
+        facts = {f.name: getattr(self, f.name) for f in dataclasses.fields(self) if f.init}  # type: ignore[arg-type]
+        return _rebuilt, (type(self), facts)
+
+    def __hash__(self) -> int:
+        return hash((type(self).__name__, *(_hashable(v) for v in _content(self))))
+
+
+def _rebuilt(kind: type, facts: dict[str, Any]) -> Any:
+    return kind(**facts)
+
+
+def _content(fact: Fact) -> list[Any]:
+    return [getattr(fact, f.name) for f in dataclasses.fields(fact) if f.compare]  # type: ignore[arg-type]
+
+
+def _same(a: Any, b: Any) -> bool:
+    if isinstance(a, np.ndarray) or isinstance(b, np.ndarray):
+        return np.array_equal(a, b)
+    return bool(a == b)
+
+
+def _hashable(value: Any) -> Any:
+    return value.tobytes() if isinstance(value, np.ndarray) else value
+
+
+def frozen_array(values: Any, dtype: type = float) -> np.ndarray:
+    """A private read-only copy, so that a fact cannot change under its holder."""
+    array: np.ndarray = np.array(values, dtype=dtype)
+    array.setflags(write=False)
+    return array
+
+
+def exact_fraction(value: Any) -> Fraction | None:
+    """A number as it is spelt, 0.1 as one tenth; None for what is no number or is absurdly long to write out."""
+    if isinstance(value, bool) or value is None:
+        return None
+    text = repr(float(value)) if isinstance(value, float | np.floating) else str(value)
+    if len(text) > 60 or re.search(r"[eE][+-]?\d{3}", text):
+        return None
+    try:
+        return Fraction(text)
+    except (ValueError, ZeroDivisionError):
+        return None
+
+
+def plain(value: Any) -> Any:
+    """A fact (or a part of one) as JSON-able data."""
+    if isinstance(value, Fact):
+        fields = [f for f in dataclasses.fields(value) if f.compare and not _unsaid(value, f)]  # type: ignore[arg-type]
+        return {"type": type(value).__name__} | {f.name: plain(getattr(value, f.name)) for f in fields}
+    if isinstance(value, np.ndarray):
+        return value.tolist()
+    if isinstance(value, Fraction):
+        return {"type": "Fraction", "value": str(value)}
+    if isinstance(value, tuple | list):
+        return [plain(v) for v in value]
+    if isinstance(value, np.generic):
+        return value.item()
+    return value
+
+
+#: Marks a field that younger versions have: where it says nothing it is not written, so that digests stay.
+LATER = {"later": True}
+
+
+def _unsaid(fact: Any, field: dataclasses.Field[Any]) -> bool:
+    return "later" in field.metadata and getattr(fact, field.name) is None
+
+
+#: How deep facts lie within facts; no plan comes near it.
+MOST_DEPTH = 150
+
+
+def revive(data: Any, depth: int = 0) -> Any:
+    """The fact that :func:`plain` wrote; unknown types and fields are refused."""
+    if depth > MOST_DEPTH:
+        raise FileError("The file is nested too deeply to be a plan or a release.")
+    if isinstance(data, list):
+        return [revive(v, depth + 1) for v in data] if any(isinstance(v, list | dict) for v in data) else data
+    if not isinstance(data, Mapping):
+        return data
+    name = data.get("type")
+    fields = {k: v for k, v in data.items() if k != "type"}
+    if name == "Fraction":
+        fraction = exact_fraction(fields.get("value"))
+        if fraction is None:
+            raise FileError("The file holds a fraction that cannot be read.")
+        return fraction
+    if not isinstance(name, str) or not dataclasses.is_dataclass(Fact.types.get(name)):
+        raise FileError(f"The file names an unknown type {str(name)[:40]!r}; it may come from a newer version.")
+    known = {f.name for f in dataclasses.fields(Fact.types[name]) if f.init}
+    if unknown := sorted(set(fields) - known):
+        raise FileError(f"{name} has no field {unknown[0][:40]!r}; the file may come from a newer version.")
+    try:
+        return Fact.types[name](**{k: revive(v, depth + 1) for k, v in fields.items()})
+    except DpfdaError:
+        raise
+    except (TypeError, AttributeError, ValueError, ArithmeticError, LookupError, MemoryError):
+        raise FileError(f"The file does not hold a whole {name}.") from None
+
+
+def canonical(data: Any) -> str:
+    """One spelling for equal data, so that hashes compare content."""
+    return json.dumps(data, sort_keys=True, separators=(",", ":"), allow_nan=False)
+
+
+def digest(data: Any) -> str:
+    """SHA-256 of plain data in its canonical spelling."""
+    return hashlib.sha256(canonical(data).encode()).hexdigest()
+
+
+def seal(kind: str, version: int, body: dict[str, Any]) -> str:
+    """JSON text that says what it is, in which format version, with a checksum of its content."""
+    return json.dumps({"dpfda": kind, "version": version, **body, "sha256": digest(body)}, indent=1, allow_nan=False)
+
+
+def unseal(text: str, kind: str, version: int) -> dict[str, Any]:
+    """The body that :func:`seal` wrote; anything else is refused with a reason."""
+    try:
+        body = json.loads(text, parse_constant=_no_constant, parse_float=_finite, object_pairs_hook=_once)
+    except DpfdaError:
+        raise
+    except (ValueError, RecursionError):
+        raise FileError(f"This is not a {kind}: the text is not JSON.") from None
+    if not isinstance(body, dict) or body.pop("dpfda", None) != kind:
+        raise FileError(f"This is not a dpfda {kind}.")
+    if (found := body.pop("version", None)) != version:
+        raise FileError(f"This {kind} has format version {str(found)[:20]}; this program reads {version}.")
+    checksum = body.pop("sha256", None)
+    if not isinstance(checksum, str) or checksum != _digest_or_none(body):
+        raise FileError(f"This {kind} does not match its checksum: it was edited or damaged.")
+    return body
+
+
+def _digest_or_none(body: Any) -> str | None:
+    try:
+        return digest(body)
+    except (ValueError, RecursionError):  # numbers that JSON cannot spell
+        return None
+
+
+def kind_of(text: str) -> str:
+    """What a sealed text says it is, or nothing."""
+    try:
+        body = json.loads(text)
+    except (ValueError, RecursionError):
+        return ""
+    return str(body.get("dpfda", "")) if isinstance(body, dict) else ""
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """An object in which every name stands once, so that a reviewer and the program read the same."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise FileError("The file says something twice: a name repeats within one object. It was edited or damaged.")
+    return found
+
+
+def _no_constant(name: str) -> float:
+    raise ValueError(name)
+
+
+def _finite(text: str) -> float:
+    number = float(text)
+    if number in (float("inf"), float("-inf")):
+        raise ValueError(text)
+    return number

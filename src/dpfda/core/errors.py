@@ -1,0 +1,123 @@
+"""Every exception of the package, each saying the rule, what was given, and the cure.
+
+Errors about records are for the data holder: they name rows and columns, never contents,
+so that a log file or a support ticket carries no private value.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import Any
+
+
+def shown(value: object) -> str:
+    """A public argument for a message: short, and only the type of anything that could hold data."""
+    harmless = bool | int | float | str | tuple | Fraction
+    return repr(value)[:60] if value is None or isinstance(value, harmless) else type(value).__name__
+
+
+def printable(text: str) -> str:
+    """A text that a terminal only shows: what would steer it (escapes, new lines, marks of direction) is spelt out.
+
+    >>> print(printable("mean" + chr(27) + "[2J"))
+    mean\\x1b[2J
+    """
+    return text if text.isprintable() else "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
+
+
+def shortened(text: str, most: int = 200) -> str:
+    """A text of a message, without what would drown it."""
+    return text if len(text) <= most else f"{text[: most - 3]}..."
+
+
+class DpfdaError(Exception):
+    """Base class: catch this to catch everything the package raises on purpose.
+
+    Messages are one paragraph of printable text, whatever a file or an argument brought into them.
+    """
+
+    def __init__(self, *words: Any):
+        super().__init__(*(printable(word) if isinstance(word, str) else word for word in words))
+
+
+class ParameterError(DpfdaError, ValueError):
+    """A public argument breaks a rule. Nothing was read, charged or written.
+
+    >>> raise ParameterError("epsilon must be positive and finite", 0, "Pass epsilon=1.0.")
+    Traceback (most recent call last):
+    dpfda.errors.ParameterError: epsilon must be positive and finite, got 0. Pass epsilon=1.0.
+    """
+
+    def __init__(self, rule: str, given: object, cure: str):
+        text = shortened(given) if isinstance(given, str) else shown(given)
+        super().__init__(f"{rule}, got {text}. {cure}")
+        # What was given may be data: an error does not hold on to it.
+        self.rule, self.given, self.cure = rule, text, cure
+
+    def __reduce__(self) -> Any:
+        """Errors travel between processes whole."""
+        return type(self), (self.rule, self.given, self.cure)
+
+
+class RecordError(DpfdaError, ValueError):
+    """Some records cannot be used. Carries row numbers (from 0), never contents."""
+
+    SHOWN = 5
+
+    def __init__(self, problem: str, rows: Sequence[int] = (), cure: str = "", column: str = ""):
+        self.problem, self.rows, self.cure, self.column = problem, tuple(rows), cure, column
+        where = ""
+        if self.rows:
+            listed = ", ".join(str(r) for r in self.rows[: self.SHOWN])
+            more = ", ..." if len(self.rows) > self.SHOWN else ""
+            where = f" in row{'s' if len(self.rows) > 1 else ''} {listed}{more} (counted from 0)"
+        if column:
+            where += f", column {column}"
+        super().__init__(f"{problem}{where}. {cure}".strip())
+
+    def __reduce__(self) -> Any:
+        """Errors travel between processes whole."""
+        return type(self), (self.problem, self.rows, self.cure, self.column)
+
+    def within(self, file: str) -> RecordError:
+        """The same error with the name of the file that it is about."""
+        if repr(file) in self.problem:
+            return self
+        return RecordError(f"{self.problem} in {file!r}", self.rows, self.cure, self.column)
+
+    def shifted(self, first: int) -> RecordError:
+        """The same error with rows counted from the start of the source, not of a batch."""
+        return RecordError(self.problem, [r + first for r in self.rows], self.cure, self.column)
+
+
+class UnitWarning(UserWarning):
+    """Somebody has several records and the guarantee is about one: says what is not protected."""
+
+
+class NotPrivateWarning(UserWarning):
+    """A step looks at the data without spending budget: for studies, or for facts that are public anyway."""
+
+
+class LedgerWarning(UserWarning):
+    """Several private fits are made and no ledger adds up what they spend."""
+
+
+class PlanMismatch(DpfdaError, ValueError):
+    """A summary, a count or a file does not belong to the plan it is used with."""
+
+
+class LedgerError(DpfdaError):
+    """The ledger cannot be used: missing, foreign, corrupt or locked."""
+
+
+class BudgetExceeded(LedgerError):
+    """The charge would exceed the budget; nothing was charged, nothing was drawn."""
+
+
+class FileError(DpfdaError, OSError):
+    """A file cannot be read or written; checked before any charge."""
+
+
+class ClusterError(DpfdaError, RuntimeError):
+    """A cluster could not finish its work: a worker died too often, or the connection was lost."""

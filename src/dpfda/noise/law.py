@@ -1,0 +1,29 @@
+"""A noise distribution with its exact draw: the contract of every law."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import Any, Protocol
+
+import numpy as np
+
+
+class Law(Protocol):
+    """A noise distribution on a block of coordinates, with its exact draw."""
+
+    @property
+    def epsilon(self) -> Fraction: ...
+    @property
+    def delta(self) -> Fraction: ...
+    @property
+    def words(self) -> str: ...
+    @property
+    def scales(self) -> np.ndarray: ...
+    @property
+    def variance(self) -> np.ndarray: ...
+    def loss(self, h: np.ndarray) -> float: ...
+    def settle(self, values: Sequence[Fraction]) -> Sequence[Any]: ...
+    def real(self, settled: Sequence[Any]) -> np.ndarray: ...
+    def draw(self, settled: Sequence[Any], count: int | None = None) -> np.ndarray: ...  # one outcome, or many rows
+    def simulate(self, size: int, rng: np.random.Generator) -> np.ndarray: ...

@@ -1,0 +1,61 @@
+"""Rows of numbers from arrays and lists in memory; cells that are none are an error, or missing, alone."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from dpfda.core.errors import RecordError
+from dpfda.reading.tables import as_cells, as_record
+
+
+def rows_of(values: Any, width: int | None, lenient: bool) -> np.ndarray:
+    """One row per record. In lenient reading no record decides how another is read."""
+    if isinstance(values, np.ma.MaskedArray):
+        numeric = values.dtype.kind in "fiub"
+        with np.errstate(all="ignore"):  # what a value does in a cast is nobody's business
+            values = np.ma.filled(values.astype(float if numeric else object), np.nan if numeric else None)
+    elif hasattr(values, "__array__") and not isinstance(values, np.ndarray):
+        values = _as_array(values)
+    # Whether a list forms an array depends on all of its records; lenient reading judges each alone.
+    array = None if lenient and not isinstance(values, np.ndarray) else _as_array(values)
+    if array is None or array.dtype.kind not in "fiub":
+        array = _by_rows(values, width, lenient)
+    if width is not None and array.ndim == 1 and (width == 1 or not array.size):
+        array = array.reshape(-1, width)
+    if array.ndim != 2:
+        raise RecordError(
+            f"Records must form a table of two dimensions, not {array.ndim}",
+            cure="Pass one row per record and one column per value.",
+        )
+    return array
+
+
+def _by_rows(values: Any, width: int | None, lenient: bool) -> np.ndarray:
+    """Records that do not form an array of numbers: an error, or missing values cell by cell."""
+    if isinstance(values, np.ndarray) and values.ndim and len(values) and not values.nbytes:
+        # It takes no space, however many records it claims to be.
+        raise RecordError("Records must be rows of numbers", cure="This array holds nothing.")
+    try:
+        records = list(values)
+    except TypeError:
+        raise RecordError(
+            "Records must come as an array, a table or a path", cure=f"Got {type(values).__name__}."
+        ) from None
+    if width is None:
+        width = len(as_cells(records[0]) or ()) if records else 0
+    if width == 1:
+        records = [record if as_cells(record) is not None else [record] for record in records]
+    rows = [as_record(record, width, lenient) for record in records]
+    bad = [i for i, row in enumerate(rows) if row is None]
+    if bad and not lenient:
+        raise RecordError("Records must be rows of numbers, all of one length", bad, "Convert or repair them.")
+    return np.array([np.full(width, np.nan) if row is None else row for row in rows]).reshape(len(rows), width)
+
+
+def _as_array(values: Any) -> np.ndarray | None:
+    try:
+        return np.asarray(values)
+    except (ValueError, TypeError, OverflowError):
+        return None

@@ -1,0 +1,273 @@
+"""Data from anywhere as blocks of records: arrays, tables, streams and files, whole or in parts.
+
+Readers never clip, average or repair; they only bring numbers in, a batch at a time. Their
+errors name rows and columns, never contents. With `lenient` set (for ``invalid="center"``) what a
+record becomes depends on that record alone: an unusable one becomes missing values.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from dpfda.core.errors import DpfdaError, FileError, ParameterError, RecordError, shown
+from dpfda.core.labels import owners, texts
+from dpfda.reading import delimited, frames, functional, parquet
+from dpfda.reading.arrays import rows_of
+from dpfda.reading.blocks import Block, Raw, wrong_width
+from dpfda.reading.described import Described
+from dpfda.reading.items import Batches, sorted_out
+from dpfda.reading.layouts import Long
+from dpfda.reading.places import PARQUET, TEXT, Place, expanded, is_path
+from dpfda.reading.streams import check_kinds, check_whole, quietly
+from dpfda.reading.tables import Columns, Room, Watch, arrow_block, pick, stamps
+from dpfda.spaces.alignment import Pieces
+
+__all__ = ["Columns", "Progress", "Source", "pick"]
+Progress = Callable[[int, int | None], None]
+BATCH_BYTES = 1 << 24
+
+
+class Source(Described):
+    """A described source, read as blocks of records."""
+
+    # -- records ------------------------------------------------------------------------------
+
+    def blocks(self, on_file: Callable[[int, int], None] | None = None) -> Iterator[Raw]:
+        """Blocks of records with their labels; `on_file(done, all)` is called after each file."""
+        if self.held is not None:
+            yield from self.held
+        else:
+            yield from self._from_labels() if self.labels_beside else self._blocks(on_file)
+
+    def _from_labels(self) -> Iterator[Raw]:
+        """Data and labels side by side."""
+        if self.lenient and is_path(self.data) and expanded(self.data)[0].suffix in TEXT:
+            raise ParameterError(
+                "with invalid='center' labels of a text file are in it: an empty line is no record, and has no label",
+                "labels beside it",
+                "Name their column.",
+            )
+        named = isinstance(self.by, str)
+        plain = replace(self, by=self.by if named else None, units=None)
+        if self.units is not None:  # whose a record is has been said
+            plain = replace(plain, unit=None, watch=Watch(repeated=""))
+        beside = [("groups", None if named else self.by), ("units", self.units)]
+        labels = {role: texts(_listed(given)) for role, given in beside if given is not None}
+        done = 0
+        for raw in plain.blocks():
+            if not isinstance(raw, Block):
+                raise ParameterError("a long table holds its labels", "labels beside it", "Name the column instead.")
+            place = slice(done, done + len(raw))
+            done += len(raw)
+            if any(done > len(column) for column in labels.values()):
+                raise RecordError("There must be one label per record", cure="There are fewer.")
+            more: dict[str, Any] = {}
+            if "groups" in labels:
+                assert self.coder is not None
+                more["groups"] = self.coder.column(labels["groups"][place])
+            if "units" in labels:
+                more["units"] = owners(labels["units"][place])
+            yield replace(raw, **more)
+        if any(done != len(column) for column in labels.values()):
+            raise RecordError("There must be one label per record", cure="There are more.")
+
+    def _blocks(self, on_file: Callable[[int, int], None] | None) -> Iterator[Raw]:
+        data = self.data
+        if is_path(data):
+            for number, part in enumerate(parts := self.parts()):
+                yield from part._file(Place(part.data))
+                if on_file is not None:
+                    on_file(number + 1, len(parts))
+        elif (curves := functional.curves_of(data, self.points, self.lenient)) is not None:
+            yield from self._pieces(curves) if isinstance(curves, Pieces) else self._array(curves)
+        elif hasattr(data, "iloc") and hasattr(data, "columns"):
+            yield from self._pandas(data)
+        elif hasattr(data, "to_numpy") and hasattr(data, "dtype") and self.columns is None:  # one column
+            yield from self._array(data.to_numpy())
+        elif hasattr(data, "__arrow_c_stream__") or isinstance(data, pa.RecordBatch) or hasattr(data, "collect"):
+            yield from self._arrow(data)
+        elif hasattr(data, "__next__"):
+            yield from self._batches_of(data)
+        elif self.columns is not None or self._roles.asides or self.layout is not None:
+            raise ParameterError(
+                "columns need data with names",
+                shown(self.columns or self.by or self.unit),
+                "Pass one label per record beside it.",
+            )
+        else:
+            yield from self._array(data)
+
+    def batches(self) -> Iterator[np.ndarray]:  # values of blocks of rows
+        for raw in self.blocks():
+            assert isinstance(raw, Block)
+            yield raw.values
+
+    def labelled(self) -> Iterator[tuple[np.ndarray, np.ndarray]]:  # values, and the number of each record's group
+        for raw in self.blocks():
+            assert isinstance(raw, Block) and raw.groups is not None  # noqa: PT018
+            yield raw.values, raw.groups
+
+    def values_per_curve(self, public: bool = False) -> int:
+        """Number of values per curve: from the shape or the schema, else (unless `public`) from the first records."""
+        names = getattr(self.data, "columns", None)
+        roles = self._roles
+        if names is not None and not callable(names) and not isinstance(self.data, pa.Table) and self.layout is None:
+            return len(roles.values([str(name) for name in names]))
+        if isinstance(self.data, np.ndarray) and self.data.ndim == 2:
+            return self.data.shape[1]
+        if public and is_path(self.data) and self.layout is None:
+            return self.width_of(expanded(self.data)[0])
+        first = next(iter(self.blocks()), None)
+        if first is None:
+            raise RecordError("The data holds no records", cure="Check the path and the columns.")
+        if not isinstance(first, Block) or first.starts is not None:
+            raise ParameterError(
+                "curves at their own times need a grid", "none", "Pass grid=dp.Grid.uniform(0, 24, 48)."
+            )
+        return int(first.values.shape[1])
+
+    # -- in memory ------------------------------------------------------------------------
+
+    def _array(self, values: Any, first: int = 0) -> Iterator[Block]:
+        array = rows_of(values, self.width, self.lenient)
+        if isinstance(values, np.ndarray) and self.width not in (None, array.shape[1]):
+            raise wrong_width(array.shape[1], self.width)
+        rows = _rows_per_batch(array.shape[1])
+        for start in range(0, len(array), rows):
+            with np.errstate(all="ignore"):  # what a value does in a cast is nobody's business
+                batch = np.asarray(array[start : start + rows], dtype=float)
+            yield Block(batch, np.arange(first + start, first + start + len(batch)))
+
+    def _pieces(self, pieces: Pieces) -> Iterator[Block]:
+        count = max(1, BATCH_BYTES // (8 * (self.width or 1)))
+        for start in range(0, len(pieces), count):
+            starts = pieces.starts[start : start + count + 1]
+            where = slice(int(starts[0]), int(starts[-1]))
+            rows = np.arange(start, start + starts.size - 1)
+            yield Block(pieces.values[where], rows, pieces.times[where], starts - starts[0])
+
+    def _pandas(self, frame: Any) -> Iterator[Raw]:
+        names, roles = [str(name) for name in frame.columns], self._roles
+        self._check_names(names)
+        values = roles.values(names) if self._chooses else names
+        aside = [*roles.asides, *self._watched(names)]
+        yield from frames.blocks(frame, roles, values, aside, _rows_per_batch(len(values)))
+
+    def _arrow(self, data: Any) -> Iterator[Raw]:
+        """Anything that speaks Arrow; a polars frame gives only its chosen columns away."""
+        batches: Any = None
+        try:
+            data = data.collect() if hasattr(data, "collect") else data
+            check_kinds(data)
+            if hasattr(data, "get_columns") and self._chooses:
+                data = data.select(self.chosen(list(data.columns)))
+            data = pa.Table.from_batches([data]) if isinstance(data, pa.RecordBatch) else data
+            batches = data.to_batches() if isinstance(data, pa.Table) else pa.RecordBatchReader.from_stream(data)
+            names = (data if isinstance(data, pa.Table) else batches).schema.names
+        except DpfdaError:
+            raise
+        except Exception:  # of another package: its text may quote a cell, so it must not become our error's context
+            batches = None
+        if batches is None:
+            raise FileError("The table cannot be read: a cell, or the type of a column. Choose numeric columns.")
+        yield from self._record_batches(names, quietly(batches))
+
+    def _check_names(self, names: Sequence[str]) -> None:
+        if self._chooses and len(set(names)) < len(names):
+            raise FileError("Column names repeat; every column needs its own.")
+
+    def _record_batches(self, names: list[str], batches: Iterable[pa.RecordBatch]) -> Iterator[Raw]:
+        roles, room, first = self._roles, Room(), 0
+        self._check_names(names)
+        if len(set(names)) < len(names):
+            unique = [f"{i} {name}" for i, name in enumerate(names)]
+            batches, names = (batch.rename_columns(unique) for batch in batches), unique
+        values, chosen = roles.values(names), self.chosen(names)
+        for batch in batches:
+            batch = batch if batch.schema.names == chosen else batch.select(chosen)
+            check_whole(batch)
+            step = _rows_per_batch(len(values))
+            for start in range(0, batch.num_rows, step):
+                part = batch.slice(start, step)
+                yield arrow_block(part, values, roles, first, self.file, room)
+                first += part.num_rows
+
+    def _batches_of(self, items: Iterator[Any]) -> Iterator[Raw]:
+        """An iterator of batches (arrays, tables) or of single records: the first item says which.
+
+        Where no record may decide how others are read they are records, unless the source says that they are batches,
+        or columns are named, which only tables have.
+        """
+        first, own = 0, self
+        batched = (isinstance(items, Batches) or self._chooses) if self.lenient else None
+        for kind, item in sorted_out(items, batched, self.lenient):
+            if kind == "records":
+                yield from self._array(item, first)
+                first += len(item)
+            elif kind == "lost":
+                if not self._roles.asides:  # else nobody can say whose it is
+                    yield Block(np.full((1, self.width or 1), np.nan), np.array([first]))
+                first += 1
+            else:
+                start = first
+                if own is self and self.layout is None and (names := functional.names_of(item)) is not None:
+                    own = replace(self, columns=self._roles.values(names))  # later batches are matched by name
+                for raw in replace(own, data=item).blocks():
+                    yield replace(raw, rows=raw.rows + start)
+                    first = start + int(raw.rows[-1]) + 1
+
+    # -- files ----------------------------------------------------------------------------
+
+    def _file(self, place: Place) -> Iterator[Raw]:
+        """Blocks of one file; errors about its records name it where it is one of several."""
+        try:
+            if place.suffix in PARQUET:
+                chosen = self.chosen(parquet.names(place))
+                yield from self._record_batches(chosen, parquet.batches(place, chosen))
+                return
+            if place.suffix not in TEXT:
+                self._names_in(place)  # says so
+            yield from self._text(place)
+        except RecordError as error:
+            raise error.within(self.file) if self.file else error from None
+
+    def _text(self, place: Place) -> Iterator[Raw]:
+        roles = self._roles
+        layout = delimited.layout(place, self.header, self.lenient, self.width if roles.layout is None else None)
+        if layout.names is None and self._chooses:
+            raise ParameterError(
+                "columns need a header line", shown(self.columns or self.by or self.unit), "Add one, or leave them out."
+            )
+        numbers = roles.values(layout.names) if layout.names else None
+        if self.lenient and numbers and roles.layout is None and self.width not in (None, len(numbers)):
+            raise wrong_width(len(numbers), self.width)
+        words = [*roles.asides, *(self._watched(layout.names) if layout.names else [])]
+        stamped = isinstance(roles.layout, Long) and roles.layout.day is not None
+        if stamped:
+            assert isinstance(roles.layout, Long)
+            words, numbers = [*words, roles.layout.time], [roles.layout.value]
+        first = 0
+        for values, columns in delimited.rows(place, layout, numbers, words, self.lenient, BATCH_BYTES, roles.owners):
+            if stamped:
+                assert isinstance(roles.layout, Long)
+                times = stamps(pa.array(columns.pop(), pa.string()), str(roles.layout.day), self.lenient)
+                values = np.column_stack([times, values])
+            labels = {word: texts(column) for word, column in zip(words, columns, strict=False)}
+            yield roles.block(values, labels, first, self.file)
+            first += len(values)
+
+
+def _listed(labels: Any) -> list[Any]:
+    try:
+        return list(labels)
+    except TypeError:
+        raise ParameterError("labels are one per record", shown(labels), "Pass a column's name, or a list.") from None
+
+
+def _rows_per_batch(width: int) -> int:
+    return max(1, BATCH_BYTES // (8 * max(1, width)))

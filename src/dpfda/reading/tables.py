@@ -1,0 +1,390 @@
+"""Tables as blocks of records: columns by their declared type, cell by cell where there is none.
+
+Which column is what (values, whose record, which group, when) is decided by names alone. No cell
+decides how another is read.
+"""
+
+from __future__ import annotations
+
+import fnmatch
+import numbers
+import sys
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from decimal import Decimal
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute
+
+from dpfda.core.errors import ParameterError, RecordError, UnitWarning, shown
+from dpfda.core.labels import Coder, owners, texts
+from dpfda.reading.blocks import Block, Raw, Rows
+from dpfda.reading.delimited import CURE
+from dpfda.reading.layouts import DAY, Layout, Lists, Long, days_and_hours, wall_clock, wall_of
+from dpfda.reading.parquet import is_text
+from dpfda.spaces.alignment import Pieces
+
+Columns = str | Sequence[str] | None
+#: Names of columns that say whose a record is: repeats in one of them, unless it is the unit, are worth a warning.
+OWNERS = (
+    "id", "household", "home", "person", "patient", "subject", "customer", "user", "meter", "member", "participant",
+    "pid",
+)  # fmt: skip
+#: No record has more cells.
+MOST_CELLS = 10_000_000
+#: What labels of text files are compared as.
+TEXT_LABELS = "texts"
+#: Labels that are remembered, at most, to find repeats.
+WATCHED = 100_000
+
+
+@dataclass
+class Watch:
+    """Looks for a column that says whose a record is, and whether somebody has several."""
+
+    cure: str = "Pass unit={name} to protect whoever has them."
+    seen: dict[str, set[str]] = field(default_factory=dict, repr=False)
+    repeated: str | None = None
+
+    def owners(self, names: Sequence[str]) -> list[str]:
+        """The columns worth watching."""
+        if self.repeated is not None:
+            return []
+        return [n for n in names if n.lower().strip("_ ") in OWNERS or n.lower().endswith(("_id", " id", "-id"))][:1]
+
+    def look(self, name: str, labels: np.ndarray) -> None:
+        seen = self.seen.setdefault(name, set())
+        fresh = set(labels.tolist()) - {""}
+        if len(fresh) < int((labels != "").sum()) or seen & fresh:
+            self.warn(name)
+        elif len(seen) < WATCHED:
+            seen |= fresh
+
+    def warn(self, name: str) -> None:
+        if self.repeated is None:
+            self.repeated = name
+            warnings.warn(
+                f"{name!r} repeats: somebody has several records here. The guarantee is about one record, not about "
+                f"all that one {name} contributes: k of them together are protected at k times epsilon only. "
+                f"{self.cure.format(name=repr(name))}",
+                UnitWarning,
+                stacklevel=2,
+            )
+
+
+@dataclass(frozen=True)
+class Roles:
+    """Which column is what."""
+
+    layout: Layout = None
+    columns: Columns = None
+    by: str | None = None
+    unit: str | None = None
+    order: str | None = None
+    coder: Coder | None = None
+    lenient: bool = False
+    width: int | None = None
+    watch: Watch | None = None
+
+    @property
+    def asides(self) -> list[str]:
+        """Columns that are texts."""
+        wanted = [self.by, self.unit, self.order, self.layout.id if isinstance(self.layout, Long) else None]
+        return list(dict.fromkeys(name for name in wanted if name is not None))
+
+    @property
+    def owners(self) -> list[str]:
+        """Columns that say whose a row is: a person, or one curve."""
+        wanted = (self.unit, self.layout.id if isinstance(self.layout, Long) else None)
+        return [name for name in wanted if name is not None]
+
+    def values(self, names: Sequence[str]) -> list[str]:
+        """Columns that are numbers: those asked for, or all that have no other role."""
+        for name in self.asides:
+            if name not in names:
+                role = {self.by: "by", self.unit: "unit", self.order: "order"}.get(name, "id")
+                raise ParameterError(f"{role} must name a column of the data", shown(name), "Check the spelling.")
+        if self.layout is not None:
+            layout: Any = self.layout
+            pair = [layout.time, layout.value] if isinstance(layout, Long) else [layout.values, layout.times]
+            if set(pair) & set(self.asides):
+                raise ParameterError("a column has one role", "times or values with another", "Name another column.")
+            return pick(names, [name for name in pair if name is not None])
+        values = pick([name for name in names if name not in self.asides], self.columns)
+        if self.columns is None and len(values) > 1 and (owner := Watch().owners(values)):
+            raise ParameterError(
+                f"a column called {owner[0]!r} says whose a record is",
+                "it among the values",
+                "Name the value columns, e.g. columns='hh*'.",
+            )
+        return values
+
+    def watched(self, names: Sequence[str]) -> list[str]:
+        """A column that is read for the sake of a warning only."""
+        if self.unit is not None or self.watch is None:
+            return []
+        used = {*self.values(names), *self.asides}
+        return self.watch.owners([name for name in names if name not in used])
+
+    def block(self, columns: Any, aside: dict[str, np.ndarray], first: int, file: str = "") -> Raw:
+        """Numbers (a matrix, or curves at their own times) and texts as a block, by role."""
+        rows = np.arange(first, first + len(columns))
+        if self.watch is not None and self.unit is None:
+            for name in aside:
+                if name not in self.asides:
+                    self.watch.look(name, owners(aside[name]))
+        found: dict[str, Any] = {} if self.unit is None else {"units": owners(aside[self.unit])}
+        if self.order is not None:
+            found["order"] = aside[self.order]
+        if self.by is not None:
+            assert self.coder is not None
+            found["groups"] = self.coder.column(aside[self.by])
+        if not isinstance(self.layout, Long):
+            if isinstance(columns, Pieces):
+                return Block(columns.values, rows, columns.times, columns.starts, file=file, **found)
+            return Block(columns, rows, file=file, **found)
+        times, values, days = columns[:, 0], columns[:, 1], None
+        if self.layout.day is not None:
+            days, times = _days(times)
+        ids = found["units"] if self.unit == self.layout.id else owners(aside[self.layout.id])
+        if self.watch is not None and self.unit is None and days is not None and self._several(ids, days):
+            self.watch.warn(self.layout.id)
+        return Rows(ids, times, values, rows, days, file=file, **found)
+
+    @staticmethod
+    def _several(ids: np.ndarray, days: np.ndarray) -> bool:
+        return bool(((ids[1:] == ids[:-1]) & (days[1:] != days[:-1])).any())
+
+
+def _days(wall: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Days and hours of wall-clock microseconds; a missing stamp is a missing time, on no day."""
+    known = np.isfinite(wall)
+    days, hours = days_and_hours(np.where(known, wall, -DAY))
+    return np.where(known, days, np.iinfo(np.int64).min // DAY).astype(np.int64), np.where(known, hours, np.nan)
+
+
+def pick(names: Sequence[str], columns: Columns) -> list[str]:
+    """Column names chosen by a list, or by a pattern such as ``hh*``; None takes all."""
+    if columns is None:
+        return list(names)
+    # Names may be a first record that was taken for names: they are counted, never shown.
+    offer = f"The data has {len(names)} columns; check the spelling, and header=False if there are no names."
+    if isinstance(columns, str):
+        chosen = [name for name in names if fnmatch.fnmatchcase(name, columns)]
+    else:
+        chosen = [str(name) for name in columns]
+        if missing := [name for name in chosen if name not in names]:
+            raise ParameterError("columns must name columns of the data", shown(missing[0]), offer)
+        if len(set(chosen)) < len(chosen):
+            raise ParameterError("columns must be different", "one that is named twice", "Name each once.")
+    if not chosen:
+        raise ParameterError("columns must match at least one column", shown(columns), offer)
+    return chosen
+
+
+# -- Arrow --------------------------------------------------------------------------------------
+
+
+class Room:
+    """Memory for one batch after another: taken again as soon as nobody holds what was in it.
+
+    Where an allocator gives memory back at once (as on Dask's workers) new pages cost more than what is done in them.
+    """
+
+    def __init__(self) -> None:
+        self.bases: list[np.ndarray] = []
+
+    def matrix(self, rows: int, width: int) -> np.ndarray:
+        size = rows * width
+        for i in range(len(self.bases)):
+            if self.bases[i].size >= size and sys.getrefcount(self.bases[i]) == 2:  # no view of it is left
+                return self.bases[i][:size].reshape(rows, width)
+        self.bases = [*self.bases[-2:], np.empty(size)]
+        return self.bases[-1].reshape(rows, width)
+
+
+def arrow_block(
+    batch: pa.RecordBatch, values: list[str], roles: Roles, first: int, file: str = "", room: Room | None = None
+) -> Raw:
+    """A batch that holds the columns of values, then those of texts."""
+    own = dict(zip(batch.schema.names, batch.columns, strict=True))
+    wanted = set(values)
+    if roles.watch is not None and roles.watch.repeated is not None:
+        wanted |= set(own) - set(roles.asides)  # it has been said; no need to look on
+    aside = {name: _texts(column) for name, column in own.items() if name not in wanted}
+    columns: Any
+    lists = isinstance(roles.layout, Lists) or (len(values) == 1 and _is_list(own[values[0]].type))
+    if lists:
+        try:
+            columns = _listed([own[name] for name in values], roles)
+        except RecordError as error:
+            raise error.shifted(first) from None
+    else:
+        columns = (Room() if room is None else room).matrix(batch.num_rows, len(values))
+        for i, name in enumerate(values):
+            if isinstance(roles.layout, Long) and roles.layout.day is not None and name == roles.layout.time:
+                columns[:, i] = stamps(own[name], roles.layout.day, roles.lenient)
+            else:
+                columns[:, i] = _numbers(own[name], name, roles.lenient)
+    return roles.block(columns, aside, first, file)
+
+
+def _numbers(column: pa.Array, name: str, lenient: bool) -> np.ndarray:
+    """A column by its declared type; a type that holds no numbers is missing throughout, or an error."""
+    if pa.types.is_dictionary(column.type) and numeric(column.type.value_type):
+        column = column.dictionary_decode()
+    if numeric(column.type):
+        if not pa.types.is_float64(column.type):
+            column = column.cast(pa.float64(), safe=False)
+        return column.to_numpy(zero_copy_only=False)  # type: ignore[no-any-return]
+    if not lenient:
+        raise RecordError("A column does not hold numbers", column=name, cure=CURE)
+    return np.full(len(column), np.nan)
+
+
+def _is_list(kind: pa.DataType) -> bool:
+    types = pa.types
+    return types.is_list(kind) or types.is_large_list(kind) or types.is_fixed_size_list(kind)
+
+
+def _listed(columns: list[pa.Array], roles: Roles) -> Any:
+    """Lists as rows where all have one length, else as curves at their own times."""
+    flat = []
+    for column in columns:
+        if not _is_list(column.type) or not numeric(column.type.value_type):
+            raise RecordError("A column of lists must hold numbers", cure="Check its type, or the layout.")
+        lengths = np.where(np.array(column.is_valid(), dtype=bool), np.array(column.value_lengths().fill_null(0)), 0)
+        flat.append((_numbers(column.flatten(), "", roles.lenient), lengths))
+    values, lengths = flat[0]
+    if len(columns) == 1:
+        return _rectangle(values, lengths, roles)
+    times, others = flat[1]
+    fits = lengths == others
+    if not fits.all():
+        if not roles.lenient:
+            raise RecordError("A curve has as many times as values", np.flatnonzero(~fits).tolist(), "Repair it.")
+        values, times = values[np.repeat(fits, lengths)], times[np.repeat(fits, others)]
+    return Pieces(times, values, np.concatenate([[0], np.cumsum(np.where(fits, lengths, 0))]))
+
+
+def _rectangle(values: np.ndarray, lengths: np.ndarray, roles: Roles) -> np.ndarray:
+    """Lists as a matrix; one of another length than the plan's (or, without a plan, than the longest) is unusable."""
+    width = int(lengths.max(initial=0)) if roles.width is None else roles.width
+    fits = lengths == width
+    if fits.all():
+        return values.reshape(len(lengths), width)
+    if not roles.lenient:
+        bad = np.flatnonzero(~fits).tolist()
+        raise RecordError(
+            f"A list has another length than the {width} of the grid", bad, "Repair it, or give its times."
+        )
+    rows = np.full((len(lengths), width), np.nan)
+    starts = np.concatenate([[0], np.cumsum(lengths)])
+    for i in np.flatnonzero(fits).tolist():
+        rows[i] = values[starts[i] : starts[i + 1]]
+    return rows
+
+
+def stamps(column: pa.Array, zone: str, lenient: bool) -> np.ndarray:
+    """Timestamps as microseconds of the clock on the wall, missing where there is none."""
+    if not (pa.types.is_timestamp(column.type) or pa.types.is_date(column.type)):
+        return wall_of(cells_of(column), zone, lenient)
+    aware = pa.types.is_timestamp(column.type) and column.type.tz is not None
+    whole = column.cast(pa.timestamp("us", column.type.tz if aware else None), safe=False).cast(pa.int64())
+    known = np.array(whole.is_valid(), dtype=bool)
+    ticks = whole.fill_null(0).to_numpy(zero_copy_only=False)
+    wall = wall_clock(ticks, zone) if aware else ticks
+    return np.where(known, wall.astype(float), np.nan)
+
+
+def numeric(kind: pa.DataType) -> bool:
+    types = pa.types
+    return (
+        types.is_floating(kind)
+        or types.is_integer(kind)
+        or types.is_boolean(kind)
+        or types.is_null(kind)
+        or types.is_decimal(kind)
+    )
+
+
+def label_kind(kind: pa.DataType) -> str:
+    """What labels of a typed column are compared as; columns of different kinds are not joined."""
+    types = pa.types
+    if types.is_dictionary(kind):
+        return label_kind(kind.value_type)
+    if types.is_integer(kind):
+        return "whole numbers"
+    if types.is_floating(kind):
+        return "numbers"
+    return TEXT_LABELS if types.is_null(kind) or is_text(kind) else str(kind)
+
+
+def _texts(column: pa.Array) -> np.ndarray:
+    """Labels as texts; whole numbers are spelt once each, however often they stand there."""
+    if not pa.types.is_integer(column.type):
+        return texts(cells_of(column))
+    coded = column.dictionary_encode()
+    known = texts([*coded.dictionary.to_pylist(), None])  # the last is for cells that are missing
+    places = coded.indices.fill_null(len(known) - 1).to_numpy(zero_copy_only=False)
+    return np.asarray(known[places])
+
+
+def cells_of(column: pa.Array) -> list[Any]:
+    """Cells of an Arrow column; one that cannot be read is missing, alone."""
+    if pa.types.is_dictionary(column.type):  # each spelling is read once
+        known = cells_of(column.dictionary)
+        return [None if place is None else known[place] for place in column.indices.to_pylist()]
+    try:
+        return column.to_pylist()  # type: ignore[no-any-return]
+    except Exception:  # of one cell; then each is read by itself
+        return [_label(cell) for cell in column]
+
+
+def _label(cell: Any) -> Any:
+    try:
+        return cell.as_py()
+    except Exception:  # a cell that cannot be read is missing, alone
+        return None
+
+
+# -- cells -----------------------------------------------------------------------------
+
+
+def as_cells(record: Any) -> list[Any] | None:
+    """The cells of one record, or None if it has none to give."""
+    try:
+        if isinstance(record, str | bytes | bytearray | dict) or hasattr(record, "__next__"):  # nothing that is used up
+            return None
+        return None if len(record) > MOST_CELLS else list(record)
+    except Exception:  # whatever a record does when it is read, it does alone
+        return None
+
+
+def as_record(record: Any, width: int, lenient: bool) -> np.ndarray | None:
+    """One record as numbers, or None; its cells are judged one by one, whatever stands around it."""
+    cells = as_cells(record)
+    if cells is None or len(cells) != width:
+        return None
+    if not lenient and not all(is_number(cell) or is_missing(cell) for cell in cells):
+        return None
+    return np.array([as_number(cell) for cell in cells], dtype=float)
+
+
+def is_number(cell: Any) -> bool:
+    return isinstance(cell, numbers.Real | Decimal | np.bool_)
+
+
+def is_missing(cell: Any) -> bool:
+    return cell is None or type(cell).__name__ in ("NAType", "NaTType")
+
+
+def as_number(cell: Any) -> float:
+    """A cell as a float; missing for anything that is not a number or does not fit one."""
+    try:
+        return float(cell) if is_number(cell) else float("nan")
+    except Exception:  # whatever a cell does when it is read, it does alone
+        return float("nan")

@@ -1,0 +1,300 @@
+"""A released curve or surface: public numbers, sealed with their plan."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from dpfda.core import codec
+from dpfda.core.errors import ParameterError, printable
+from dpfda.core.files import write_whole
+from dpfda.results import plots
+from dpfda.results import statements as words
+from dpfda.results.postprocess import Band, band_half_width, confidence_half_width, shrink
+from dpfda.spaces.components import domain_of
+from dpfda.spaces.grid import interpolated, like
+
+VERSION = 1
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class Release:
+    """A released curve or surface: call it, plot it, save it, read its statement.
+
+    >>> import numpy as np, dpfda as dp
+    >>> curves = np.sin(np.linspace(0, 6, 40)) * np.ones((500, 1))
+    >>> release = dp.mean(curves, epsilon=1.0, bound=dp.L2Ball(1.0))
+    >>> release([0.25, 0.5]).shape
+    (2,)
+    """
+
+    plan: Any
+    coefficients: np.ndarray
+    raw: np.ndarray
+    query: str = "mean"
+    created: str = ""
+    study: str | None = None
+    entry: int | None = None
+    seal: str | None = None
+    steps: tuple[str, ...] = ()
+    order: int = 0
+    drawn: tuple[np.ndarray, ...] = ()
+
+    # -- the curve or surface -------------------------------------------------------------
+
+    @property
+    def dimension(self) -> int:
+        return len(self.grid.axes)
+
+    @property
+    def lines(self) -> dict[str, np.ndarray]:
+        """The curves that a picture shows, by what tells them apart: one, without a name."""
+        return {"": self.values}
+
+    def __call__(self, t: ArrayLike) -> np.ndarray:
+        """The value (or derivative) at any points of the domain; a number at a single point."""
+        values = self.plan.basis.evaluate(t, self.order) @ self.coefficients + self._offset(t)
+        return like(t, values, self.grid)
+
+    @property
+    def grid(self) -> Any:
+        return self.plan.problem.grid
+
+    @property
+    def values(self) -> np.ndarray:
+        """The curve at the grid points; a surface in the grid's shape."""
+        if self.order:
+            return self(self.grid.points).reshape(self.grid.shape)
+        return (self.plan.basis.synthesize(self.coefficients) + self.plan.problem.offset).reshape(self.grid.shape)
+
+    def derivative(self) -> Self:
+        """The derivative of the curve, with bands of its own."""
+        if self.order or self.dimension > 1:
+            raise ParameterError(
+                "only the first derivative of a curve is released", "another one", "Difference it on the grid."
+            )
+        return replace(self, order=1)
+
+    def _offset(self, t: ArrayLike) -> np.ndarray:
+        offset, points = self.plan.problem.offset, self.plan.basis.points(t)
+        if not offset.any():
+            return np.zeros(len(points))
+        return interpolated(self.grid, np.gradient(offset, self.grid.points) if self.order else offset, points)
+
+    def band(self, level: float = 0.95, t: ArrayLike | None = None) -> Band:
+        """Simultaneous noise band around the raw curve, by simulation of the public noise.
+
+        With probability `level` the filtered estimate from the clipped data lies inside, everywhere.
+        """
+        basis = self.plan.basis
+        points = self.grid.points if t is None else basis.points(t)
+        stage = self.stage
+        width = band_half_width(
+            stage, level, points, stage.problem.typical(self.raw[: stage.problem.basis.size]), self.order
+        )
+        middle = basis.evaluate(points, self.order) @ self.raw if t is not None or self.order else None
+        middle = (basis.synthesize(self.raw) if middle is None else middle) + self._offset(points)
+        shape = self.grid.shape if t is None else middle.shape
+        return Band(points, (middle - width).reshape(shape), (middle + width).reshape(shape), level)
+
+    def confidence_band(self, level: float = 0.95, t: ArrayLike | None = None) -> Band:
+        """Simultaneous band for the mean of the population that the curves are a sample of.
+
+        It combines the known noise with the variability of curves, as estimated from a share of the budget where
+        the plan had one for that, and otherwise as large as the public bound allows. With probability `level`
+        the population's mean, as far as the released functions can express it, lies inside, everywhere.
+        """
+        if self.order or not hasattr(self.plan, "variability"):
+            cure = "Use band(): it covers the noise."
+            raise ParameterError("confidence bands are for released mean curves and surfaces", self.title, cure)
+        stage, points = self.stage, self.grid.points if t is None else self.plan.basis.points(t)
+        if any(part.threshold is not None for part in stage.parts):
+            cure = "Release by dp.Auto()."
+            raise ParameterError("thresholds bias a mean in a way that no band can hold", repr(self.plan.chosen), cure)
+        sampling, gain = self.plan.variability(self)
+        if t is not None:
+            gain = interpolated(self.grid, gain, points)
+        size, home = stage.problem.basis.size, self.plan.problem.center_coefficients
+        statistic, filter = stage.problem.typical(self.raw[:size]), stage.filter[:size]
+        undone = np.where(filter > 0, 1 / np.maximum(filter, 1e-300), 1.0)  # a filter's bias has no place in the band
+        width = confidence_half_width(stage, level, points, statistic, sampling, gain, undone)
+        whole = self.raw.copy()
+        whole[:size] = home[:size] + (self.raw - home)[:size] * undone
+        middle = self.plan.basis.evaluate(points) @ whole + self._offset(points)
+        shape = self.grid.shape if t is None else middle.shape
+        return Band(points, (middle - width).reshape(shape), (middle + width).reshape(shape), level)
+
+    @property
+    def stage(self) -> Any:
+        """The stage whose noise the released coefficients carry."""
+        return self.plan.last_stage(self.drawn)
+
+    def shrink(self, method: str = "bayes") -> Self:
+        """A copy shrunk towards the public centre with the known noise law; `raw` keeps what was drawn."""
+        return shrink(self, method)
+
+    # -- words and pictures ---------------------------------------------------------------
+
+    @property
+    def statement(self) -> str:
+        """What was protected, in words for a review board."""
+        return words.statement(self)
+
+    def plot(self, ax: Any = None, level: float = 0.95, kind: str = "map") -> Any:
+        """On matplotlib axes: a curve with its noise band; a surface as a heat map or (`kind` "surface") in space."""
+        title = f"{self.title.capitalize()}, {words.guarantee(self.plan)}"
+        if self.dimension > 1:
+            return self._plot_surface(ax, title, kind)
+        t = plots.fine(self.grid)
+        label = "; ".join([f"private {'derivative' if self.order else self.query}", *self.steps])
+        about = "noise band (of the numbers as drawn)" if self.steps else "noise band"
+        return plots.curve(self.grid, self(t), self.band(level, t), ax=ax, title=title, label=label, about=about)
+
+    def plot_confidence(self, ax: Any = None, level: float = 0.95) -> Any:
+        """A curve on matplotlib axes, with the confidence band of the population's mean."""
+        if self.dimension > 1:
+            raise ParameterError("bands are drawn about curves", "a surface", "Use confidence_band().")
+        t, title = plots.fine(self.grid), f"{self.title.capitalize()}, {words.guarantee(self.plan)}"
+        label, about = f"private {self.query}", "confidence band of the population's mean"
+        return plots.curve(
+            self.grid, self(t), self.confidence_band(level, t), ax=ax, title=title, label=label, about=about
+        )
+
+    def _plot_surface(self, ax: Any, title: str, kind: str) -> Any:
+        if self.dimension > 2:
+            raise ParameterError("pictures have at most two dimensions", f"{self.dimension}", "Plot a part of it.")
+        return plots.surface(self.grid, self.values, ax=ax, title=title, kind=kind)
+
+    @property
+    def title(self) -> str:
+        """What this is, in words."""
+        noun = self.plan.vocabulary.noun
+        return f"{'derivative of the ' if self.order else ''}{self.query} {noun}".replace(f"{noun} {noun}", noun)
+
+    def __repr__(self) -> str:
+        where = " x ".join(f"[{axis.span[0]:g}, {axis.span[1]:g}]" for axis in domain_of(self.grid).axes)
+        delta = f", delta {float(self.plan.delta):g}" if self.plan.delta else ""
+        return (
+            f"{type(self).__name__}({self.title} on {where}, epsilon {float(self.plan.epsilon):g}{delta}, "
+            f"plan {self.plan.digest[:12]})"
+        )
+
+    def _repr_html_(self) -> str:
+        return plots.inline(self.plot) + self.plan._repr_html_()
+
+    # -- files ----------------------------------------------------------------------------
+
+    def to_json(self) -> str:
+        """Everything public about the release, with a version and a checksum."""
+        return codec.seal("release", VERSION, self.body())
+
+    def body(self) -> dict[str, Any]:
+        """The content of a saved release, as plain data."""
+        return {
+            "plan": codec.plain(self.plan),
+            "chosen": codec.plain(self.plan.chosen),
+            "scales": self.plan.scales.tolist(),
+            "coefficients": self.coefficients.tolist(),
+            "raw": self.raw.tolist(),
+            "values": self.values.ravel().tolist(),
+            "query": self.query,
+            "created": self.created,
+            "study": self.study,
+            "entry": self.entry,
+            "seal": self.seal,
+            "steps": list(self.steps),
+            "order": self.order,
+            "statement": self.statement,
+            **({"drawn": [d.tolist() for d in self.drawn]} if self.drawn else {}),
+        }
+
+    def save(self, path: str | os.PathLike[str]) -> Path:
+        """Write JSON with a version and a checksum; the file is whole or absent."""
+        return write_whole(path, self.to_json())
+
+    def _columns(self, level: float) -> dict[str, np.ndarray]:
+        band = self.band(level)
+        points = self.grid.points.reshape(self.grid.size, -1)
+        axes = {name: points[:, a] for a, name in enumerate(axis_names(self.grid))}
+        return {**axes, "value": self.values.ravel(), "lower": band.lower.ravel(), "upper": band.upper.ravel()}
+
+    def to_csv(self, path: str | os.PathLike[str] | None = None, level: float = 0.95) -> str:
+        """Grid, value and band as CSV text, and into a file if a path is given."""
+        text = csv_of(self._columns(level))
+        if path is not None:
+            write_whole(path, text)
+        return text
+
+    def to_dataframe(self, level: float = 0.95) -> Any:
+        """Grid, value and band as a pandas data frame."""
+        import pandas
+
+        return pandas.DataFrame(self._columns(level))
+
+    def to_xarray(self) -> Any:
+        """The curve or surface as an xarray DataArray, with the grid as its coordinates."""
+        import xarray
+
+        names = axis_names(self.grid)
+        facts = {"epsilon": float(self.plan.epsilon), "plan": self.plan.digest, "created": self.created}
+        coordinates = {
+            name: (name, axis.points, {"units": axis.unit} if axis.unit else {})
+            for name, axis in zip(names, self.grid.axes, strict=True)
+        }
+        return xarray.DataArray(self.values, coordinates, names, self.query, facts)
+
+    def to_fdatagrid(self) -> Any:
+        """The curve or surface as a scikit-fda FDataGrid."""
+        import skfda
+
+        return skfda.FDataGrid(
+            self.values[None],
+            [axis.points for axis in self.grid.axes],
+            domain_range=[axis.span for axis in self.grid.axes],
+            argument_names=[axis.name for axis in self.grid.axes],
+            sample_names=[self.query],
+        )
+
+
+def csv_of(columns: Mapping[str, np.ndarray]) -> str:
+    """Columns as CSV text."""
+    lines = [",".join(plain_cell(name) for name in columns)]
+    rows = zip(*(column.tolist() for column in columns.values()), strict=True)
+    return "\n".join(lines + [",".join(map(_cell, row)) for row in rows]) + "\n"
+
+
+def _cell(value: Any) -> str:
+    return plain_cell(value) if isinstance(value, str) else repr(value)
+
+
+#: Columns of every table of a release; an axis of such a name gets a number.
+COLUMNS = ("value", "lower", "upper", "group", "component", "coefficient")
+#: What separates cells or ends lines anywhere, and what makes a formula of a cell, also in its wide form.
+SEPARATORS, FORMULAS = str.maketrans(',;|"\t\r\n', "   '   "), tuple("=+-@%＝＋－＠")
+
+
+def axis_names(grid: Any) -> list[str]:
+    """Names of the axes as columns of a table, all different."""
+    found: list[str] = []
+    for axis in grid.axes:
+        name, number = axis.name, 2
+        while name in COLUMNS or name in found:
+            name, number = f"{axis.name} {number}", number + 1
+        found.append(name)
+    return found
+
+
+def plain_cell(text: str) -> str:
+    """A name that no spreadsheet will run as a formula, or split in two.
+
+    >>> plain_cell("=1+1"), plain_cell(' "-2'), plain_cell("north, south")
+    ("'=1+1", "' '-2", 'north  south')
+    """
+    safe = printable(text.translate(SEPARATORS))
+    return f"'{safe}" if safe.lstrip(" '\u00a0\u3000")[:1] in FORMULAS else safe

@@ -1,0 +1,144 @@
+"""A released curve with several components: one function each, under one guarantee and one simultaneous band."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from dpfda.results import plots
+from dpfda.results import statements as words
+from dpfda.results.base import Release, axis_names
+from dpfda.results.postprocess import Band
+from dpfda.spaces.grid import interpolated
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class ComponentRelease(Release):
+    """A released curve with several components, by name: ``release["x"]``.
+
+    Called with times it gives one row per component; with rows ``(number, t)`` a number each. Bands are
+    simultaneous over all components.
+
+    >>> import numpy as np, dpfda as dp
+    >>> t = np.linspace(0, 1, 30)
+    >>> paths = np.random.default_rng(0).normal(1, 0.1, (500, 1, 1)) * np.array([np.cos(t), np.sin(t)])
+    >>> grid = dp.spaces.ComponentGrid(("x", "y"), dp.Grid(t))
+    >>> release = dp.mean(paths, epsilon=1.0, bound=dp.L2Ball(2.0), grid=grid)
+    >>> release.values.shape, release([0.2, 0.4, 0.6]).shape, release["y"].shape
+    ((2, 30), (2, 3), (30,))
+    """
+
+    @property
+    def dimension(self) -> int:
+        """That of the domain, a line."""
+        return 1
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The components."""
+        return self.plan.grid.names  # type: ignore[no-any-return]
+
+    @property
+    def lines(self) -> dict[str, np.ndarray]:
+        """One curve per component, by name."""
+        return dict(zip(self.names, self.values, strict=True))
+
+    def __call__(self, t: ArrayLike) -> np.ndarray:
+        """Values (or derivatives) at times `t`, one row per component; at a single time, one number per component."""
+        values = super().__call__(self.plan.grid.rows(t))
+        if np.ndim(t) == 2:
+            return values
+        apart: np.ndarray = self.plan.grid.apart(values)
+        return apart if np.ndim(t) else apart[:, 0]
+
+    def component(self, name: str | int, t: ArrayLike | None = None) -> np.ndarray:
+        """One component, by name or number from 0: on the points of the line, or at times `t`."""
+        values = self.values if t is None else self(t)
+        return np.asarray(values[self.plan.grid.number(name)])
+
+    def __getitem__(self, name: str | int) -> np.ndarray:
+        return self.component(name)
+
+    def __iter__(self) -> Any:
+        """The components in order, as values on the points of the line."""
+        return iter(self.values)
+
+    def _offset(self, t: ArrayLike) -> np.ndarray:
+        offset, points = self.plan.problem.offset, self.plan.basis.points(t)
+        if not offset.any():
+            return np.zeros(len(points))
+        apart = self.plan.grid.apart(offset)
+        if self.order:
+            apart = np.gradient(apart, self.plan.grid.line.points, axis=-1)
+        return interpolated(self.grid, apart, points)
+
+    def band(self, level: float = 0.95, t: ArrayLike | None = None) -> Band:
+        """Simultaneous noise band around the raw curve, over all components at once; one row for each.
+
+        With probability `level` the filtered estimate from the clipped data lies inside, everywhere.
+        """
+        return self._apart(super().band(level, None if t is None else self.plan.grid.rows(t)), t)
+
+    def confidence_band(self, level: float = 0.95, t: ArrayLike | None = None) -> Band:
+        """Simultaneous band for the mean of the population, over all components at once; one row for each.
+
+        As for curves with one component; how much curves vary is told apart by component.
+        """
+        return self._apart(super().confidence_band(level, None if t is None else self.plan.grid.rows(t)), t)
+
+    def _apart(self, band: Band, t: ArrayLike | None) -> Band:
+        if t is not None and np.ndim(t) == 2:
+            return band
+        line = self.plan.grid.line
+        lower, upper = (self.plan.grid.apart(side.ravel()) for side in band)
+        return Band(line.points if t is None else np.atleast_1d(np.asarray(t, dtype=float)), lower, upper, band.level)
+
+    # -- pictures and files -----------------------------------------------------------------------
+
+    def plot(self, ax: Any = None, level: float = 0.95, kind: str = "lines") -> Any:
+        """All components with their parts of the noise band, on the same matplotlib axes."""
+        t = plots.fine(self.plan.grid.line)
+        about = "noise band (of the numbers as drawn)" if self.steps else "noise band"
+        return plots.together(
+            self.plan.grid.line, self(t), self.band(level, t), self.names, ax=ax, title=self._heading, about=about
+        )
+
+    def plot_confidence(self, ax: Any = None, level: float = 0.95) -> Any:
+        """All components on matplotlib axes, with the confidence band of the population's mean."""
+        t, about = plots.fine(self.plan.grid.line), "confidence band of the population's mean"
+        return plots.together(
+            self.plan.grid.line, self(t), self.confidence_band(level, t), self.names, ax=ax, title=self._heading,
+            about=about,
+        )  # fmt: skip
+
+    @property
+    def _heading(self) -> str:
+        short = self.title.partition(" with ")[0]
+        return f"{short[:1].upper()}{short[1:]}, {words.guarantee(self.plan)}"
+
+    def _columns(self, level: float) -> dict[str, np.ndarray]:
+        band, line = self.band(level), self.plan.grid.line
+        return {
+            "component": np.repeat(self.names, line.size),
+            axis_names(line)[0]: np.tile(line.points, len(self.names)),
+            "value": self.values.ravel(),
+            "lower": band.lower.ravel(),
+            "upper": band.upper.ravel(),
+        }
+
+    def to_fdatagrid(self) -> Any:
+        """The curve as a scikit-fda FDataGrid with as many coordinates."""
+        import skfda
+
+        line = self.plan.grid.line
+        return skfda.FDataGrid(
+            self.values.T[None],
+            line.points,
+            domain_range=[line.span],
+            argument_names=[line.name],
+            coordinate_names=self.names,
+            sample_names=[self.query],
+        )

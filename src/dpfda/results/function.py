@@ -1,0 +1,92 @@
+"""A released function of the input: what a classifier or a kernel regression has learnt."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from dpfda.core.errors import ParameterError
+from dpfda.results import plots
+from dpfda.results.base import Release
+from dpfda.results.postprocess import Band, simulated_errors, simultaneous, some_points
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class FunctionRelease(Release):
+    """A fitted function under differential privacy: call it at points of the box, plot it, save it.
+
+    >>> import numpy as np, dpfda as dp
+    >>> rng = np.random.default_rng(0)
+    >>> x = rng.uniform(0, 1, (3000, 1))
+    >>> model = dp.KernelClassifier(epsilon=1.0, domain=[(0, 1)], classes=[False, True]).fit(x, x[:, 0] > 0.5)
+    >>> model.release_([0.1, 0.9]).shape
+    (2,)
+    """
+
+    query: str = "decision"
+
+    @property
+    def level(self) -> float:
+        return self.plan.level
+
+    @property
+    def values(self) -> np.ndarray:
+        """The function at the middles of the cells."""
+        return self.level + super().values
+
+    def at(self, X: np.ndarray) -> np.ndarray:
+        """The function at rows of inputs, which are clipped to the box."""
+        points = self.plan.box.clipped(np.asarray(X, dtype=float))
+        return self(points[:, 0] if self.plan.box.dimension == 1 else points)
+
+    def _offset(self, t: ArrayLike) -> np.ndarray:
+        return np.full(len(self.plan.basis.points(t)), self.level)
+
+    def _plot_surface(self, ax: Any, title: str, kind: str) -> Any:
+        if self.dimension != 2:
+            raise ParameterError(
+                "pictures have at most two dimensions", f"{self.dimension} inputs", "Predict along one or two of them."
+            )
+        signed = self.level == 0.0
+        ax = plots.surface(self.grid, self.values, ax=ax, title=title, kind=kind, signed=signed)
+        if signed and kind != "surface":
+            plots.boundary(self.grid, self.values, ax)
+        return ax
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class SmootherRelease(FunctionRelease):
+    """A kernel regression under differential privacy, made from released moments.
+
+    >>> import numpy as np, dpfda as dp
+    >>> x = np.random.default_rng(0).uniform(0, 1, (3000, 1))
+    >>> model = dp.KernelRegressor(epsilon=1.0, domain=[(0, 1)], bound=(-1, 1)).fit(x, np.sin(6 * x[:, 0]))
+    >>> model.release_.band(0.9).level
+    0.9
+    """
+
+    query: str = "regression"
+    drawn: tuple[np.ndarray, ...] = ()
+
+    def band(self, level: float = 0.95, t: ArrayLike | None = None) -> Band:
+        """Simultaneous noise band: with probability `level` the least-squares fit to the clipped data lies inside.
+
+        On grids of very many points it is simultaneous over a fixed choice of them.
+        """
+        points = self.grid.points if t is None else self.plan.basis.points(t)
+        few = some_points(points)
+        errors = simulated_errors(self.plan, self.drawn)
+        seen = errors @ self.plan.basis.evaluate(few).T
+        factor = float((simultaneous(seen, level) / np.sqrt((seen**2).mean(axis=0))).max())
+        covariance = errors.T @ errors / len(errors)
+        functions = self.plan.basis.evaluate(points)
+        width = factor * np.sqrt(np.einsum("ij,jk,ik->i", functions, covariance, functions, optimize=True))
+        middle = functions @ self.raw + self.level
+        shape = self.grid.shape if t is None else middle.shape
+        return Band(points, (middle - width).reshape(shape), (middle + width).reshape(shape), level)
+
+    def body(self) -> dict[str, Any]:
+        return {**super().body(), "drawn": [d.tolist() for d in self.drawn]}

@@ -1,0 +1,261 @@
+"""Pictures of curves, bands and comparisons on matplotlib axes. Public numbers in, axes out."""
+
+from __future__ import annotations
+
+import base64
+import io
+from collections.abc import Callable, Mapping, Sequence
+from itertools import cycle
+from typing import Any
+
+import numpy as np
+from matplotlib.colors import BoundaryNorm, ListedColormap
+from matplotlib.figure import Figure
+
+from dpfda.core.errors import ParameterError, shown
+from dpfda.results.postprocess import Band
+from dpfda.spaces.grid import Grid, ProductGrid
+
+LINES = ("-", "--", ":", "-.")
+INK, SHADE = "#1b4b72", "#9cc3de"
+HEAT, SIGNED, KINDS = "Blues", "RdBu_r", ("map", "heatmap", "surface")
+COLOURS = ("#1b4b72", "#c4542d", "#3f7d4e", "#8a5a9e", "#b08a1e", "#555555")
+
+
+def _axes(ax: Any, **options: Any) -> Any:
+    if ax is not None:
+        return ax
+    return Figure(figsize=(7.2, 4.2), layout="constrained").add_subplot(**options)
+
+
+#: Names are shown as they are spelt: a dollar is a dollar, and begins no formula.
+SPELT = {"parse_math": False}
+
+
+def _legend(ax: Any, **options: Any) -> None:
+    for text in ax.legend(**options).get_texts():
+        text.set(**SPELT)
+
+
+def _entry(name: str) -> str:
+    """A name for a legend, which leaves out those that begin with an underscore."""
+    return f" {name}" if name.startswith("_") else name
+
+
+def fine(grid: Grid, points: int = 241) -> np.ndarray:
+    """Evenly spread points over the whole domain, enough for a smooth line."""
+    low, high = grid.span
+    return np.linspace(low, high, points)
+
+
+def curve(
+    grid: Grid,
+    values: np.ndarray,
+    band: Band,
+    ax: Any = None,
+    title: str = "",
+    label: str = "",
+    about: str = "noise band",
+) -> Any:
+    """A released curve, at the band's points, with its simultaneous band (and what that is)."""
+    ax = _axes(ax)
+    ax.fill_between(
+        band.t,
+        band.lower,
+        band.upper,
+        color=SHADE,
+        alpha=0.55,
+        linewidth=0,
+        label=f"{band.level:.0%} simultaneous {about}",
+    )
+    ax.plot(band.t, values, color=INK, linewidth=2, label=_entry(label))
+    ax.set_xlabel(grid.label, **SPELT)
+    ax.set_xlim(*grid.span)
+    ax.set_title(title, loc="left", fontsize=11, **SPELT)
+    ax.spines[["top", "right"]].set_visible(False)
+    _legend(ax, frameon=False, fontsize=9, loc="best")
+    return ax
+
+
+def curves(grid: Grid, values: np.ndarray, band: Band, names: Sequence[str], title: str = "") -> Any:
+    """Several released curves side by side, each with its part of one simultaneous band. Returns the first axes."""
+    across = min(len(names), 3)
+    down = -(-len(names) // across)
+    figure = Figure(figsize=(4.4 * across, 3.4 * down + 0.3), layout="constrained")
+    figure.suptitle(title, fontsize=11, x=0.01, ha="left", **SPELT)
+    places = figure.subplots(down, across, squeeze=False).ravel()
+    for i, (place, name) in enumerate(zip(places, names, strict=False)):
+        part = Band(band.t, band.lower[i], band.upper[i], band.level)
+        curve(grid, values[i], part, ax=place, title=name, label="private")
+        place.axhline(0.0, color="#888888", linewidth=0.6)
+        if i:
+            place.get_legend().remove()
+    for place in places[len(names) :]:
+        place.set_visible(False)
+    return places[0]
+
+
+def together(
+    grid: Grid,
+    values: np.ndarray,
+    band: Band,
+    names: Sequence[str],
+    ax: Any = None,
+    title: str = "",
+    about: str = "noise band",
+) -> Any:
+    """Released components of one curve on the same axes, each with its part of one simultaneous band."""
+    ax = _axes(ax)
+    for i, name in enumerate(names):
+        colour, line = COLOURS[i % len(COLOURS)], LINES[i // len(COLOURS) % len(LINES)]
+        ax.fill_between(band.t, band.lower[i], band.upper[i], color=colour, alpha=0.22, linewidth=0)
+        ax.plot(band.t, values[i], color=colour, linestyle=line, linewidth=2, label=_entry(name))
+    ax.fill_between([], [], color="#555555", alpha=0.22, linewidth=0, label=f"{band.level:.0%} simultaneous {about}")
+    ax.set_xlabel(grid.label, **SPELT)
+    ax.set_xlim(*grid.span)
+    ax.set_title(title, loc="left", fontsize=11, **SPELT)
+    ax.spines[["top", "right"]].set_visible(False)
+    _legend(ax, frameon=False, fontsize=9, loc="best", ncols=1 + len(names) // 10)
+    return ax
+
+
+def surface(
+    grid: ProductGrid,
+    values: np.ndarray,
+    ax: Any = None,
+    title: str = "",
+    kind: str = "map",
+    signed: bool = False,
+    top: float | None = None,
+) -> Any:
+    """A released surface over two dimensions: a heat map (`signed`: about zero), or a surface in space.
+
+    `top` is the end of the colour scale where several maps share one.
+    """
+    if kind not in KINDS:
+        raise ParameterError(f"kind must be one of {', '.join(KINDS)}", shown(kind), "Pass kind='map'.")
+    first, second = grid.axes
+    if kind != "surface":
+        ax = _axes(ax)
+        end = float(np.abs(values).max()) if top is None else top
+        scale = {"cmap": SIGNED, "vmin": -end, "vmax": end} if signed else {"cmap": HEAT, "vmax": top}
+        image = ax.imshow(
+            values.T,
+            origin="lower",
+            extent=(*first.span, *second.span),
+            aspect="auto",
+            interpolation="nearest",
+            **scale,
+        )
+        ax.figure.colorbar(image, ax=ax, shrink=0.9)
+    else:
+        ax = _axes(ax, projection="3d")
+        x, y = np.meshgrid(first.points, second.points, indexing="ij")
+        ax.set_zlabel("value")
+        ax.plot_surface(x, y, values, cmap=HEAT, linewidth=0, antialiased=True, rcount=80, ccount=80)
+    ax.set_xlabel(first.label, **SPELT)
+    ax.set_ylabel(second.label, **SPELT)
+    ax.set_title(title, loc="left", fontsize=11, **SPELT)
+    return ax
+
+
+def boundary(grid: ProductGrid, values: np.ndarray, ax: Any) -> None:
+    """The line where a decision function changes sign."""
+    first, second = grid.axes
+    if values.min() < 0 < values.max():
+        ax.contour(first.points, second.points, values.T, levels=[0.0], colors="black", linewidths=1.2)
+
+
+def regions(grid: ProductGrid, best: np.ndarray, names: Sequence[str], ax: Any = None, title: str = "") -> Any:
+    """Where each of several classes is predicted, over two inputs."""
+    ax = _axes(ax)
+    first, second = grid.axes
+    colours = [COLOURS[i % len(COLOURS)] for i in range(len(names))]
+    edges = np.arange(len(names) + 1) - 0.5
+    ax.imshow(
+        best.T,
+        origin="lower",
+        extent=(*first.span, *second.span),
+        aspect="auto",
+        interpolation="nearest",
+        cmap=ListedColormap(colours),
+        norm=BoundaryNorm(edges, len(names)),
+        alpha=0.6,
+    )
+    for colour, name in zip(colours, names, strict=True):
+        ax.fill_between([], [], color=colour, alpha=0.6, label=_entry(name))
+    _legend(ax, fontsize=9, loc="best")
+    ax.set_xlabel(first.label, **SPELT)
+    ax.set_ylabel(second.label, **SPELT)
+    ax.set_title(title, loc="left", fontsize=11, **SPELT)
+    return ax
+
+
+def panels(parts: Sequence[Any], title: str = "", names: Sequence[str] | None = None) -> Any:
+    """Heat maps side by side: two-dimensional parts of something larger. Returns the first axes."""
+    across = min(len(parts), 4)
+    down = -(-len(parts) // across)
+    figure = Figure(figsize=(4.2 * across, 3.8 * down + 0.3), layout="constrained")
+    figure.suptitle(title, fontsize=11, x=0.01, ha="left", **SPELT)
+    places = figure.subplots(down, across, squeeze=False).ravel()
+    top = max(float(part.values.max()) for part in parts) if names else None
+    for place, part, name in zip(places, parts, names or [""] * len(parts), strict=False):
+        surface(part.grid, part.values, ax=place, title=name, top=top)
+    for place in places[len(parts) :]:
+        place.set_visible(False)
+    return places[0]
+
+
+def overlay(grid: Grid | ProductGrid, curves: Mapping[str, np.ndarray], ax: Any = None, title: str = "") -> Any:
+    """Several curves on one grid (or on its line, where they are components), each with its name."""
+    ax, grid = _axes(ax), grid.axes[-1]
+    for i, (name, values) in enumerate(curves.items()):
+        colour, line = COLOURS[i % len(COLOURS)], LINES[i // len(COLOURS) % len(LINES)]
+        ax.plot(grid.points, values, color=colour, linestyle=line, linewidth=1.8, label=_entry(name), alpha=0.9)
+    ax.set_xlabel(grid.label, **SPELT)
+    ax.set_xlim(*grid.span)
+    ax.set_title(title, loc="left", fontsize=11, **SPELT)
+    ax.spines[["top", "right"]].set_visible(False)
+    if curves:
+        _legend(ax, frameon=False, fontsize=8, ncols=1 + len(curves) // 10)
+    return ax
+
+
+def comparison(epsilons: Sequence[float], risks: Mapping[str, Sequence[float]], ax: Any = None) -> Any:
+    """Expected risk of each method against epsilon, both logarithmic."""
+    ax = _axes(ax)
+    for colour, mark, (name, values) in zip(cycle(COLOURS), cycle("osD^vP"), risks.items(), strict=False):
+        ax.plot(epsilons, values, color=colour, marker=mark, markersize=5, label=name, alpha=0.85)
+    ax.set_xscale("log", base=2)
+    ax.set_yscale("log")
+    ax.set_xticks(list(epsilons), [f"{e:g}" for e in epsilons])
+    ax.set_xlabel("epsilon")
+    ax.set_ylabel("expected risk (squared L2)")
+    ax.spines[["top", "right"]].set_visible(False)
+    _legend(ax, frameon=False, fontsize=9)
+    return ax
+
+
+def ratios(found: np.ndarray, tolerance: float, ax: Any = None) -> Any:
+    """Sizes of noise against those stated, coordinate by coordinate, and how far off would have been noticed."""
+    ax = Figure(figsize=(7.5, 2.6), layout="constrained").add_subplot() if ax is None else ax
+    ax.axhspan(1 - tolerance, 1 + tolerance, color=SHADE, alpha=0.55, linewidth=0, label="a defect this small may hide")
+    ax.axhline(1.0, color=INK, linewidth=0.8)
+    ax.plot(np.arange(found.size), found, "o", color=INK, markersize=3.5, label="size of the noise / size stated")
+    ax.set_xlabel("number that leaves")
+    ax.set_ylim(*(1 + 1.3 * np.array([-1, 1]) * max(tolerance, np.abs(found - 1).max(initial=0.0))))
+    ax.spines[["top", "right"]].set_visible(False)
+    ax.legend(frameon=False, fontsize=9, loc="upper right")
+    return ax
+
+
+def png(ax: Any, dpi: int = 150) -> bytes:
+    """The picture as PNG, with no metadata beyond it."""
+    buffer = io.BytesIO()
+    ax.figure.savefig(buffer, format="png", dpi=dpi, metadata={"Software": None})
+    return buffer.getvalue()
+
+
+def inline(plot: Callable[[], Any]) -> str:
+    """The picture as an HTML image, for notebooks."""
+    return f"<img src='data:image/png;base64,{base64.b64encode(png(plot(), dpi=96)).decode()}'/>"

@@ -1,0 +1,268 @@
+"""What may be done after the noise, for free: bands from the public law, and shrinkage.
+
+Nothing here sees a record. A release is public; so are its noise law and everything computed
+from the two (derivations: after the noise).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from dpfda.core.codec import frozen_array
+from dpfda.core.errors import ParameterError, shown
+from dpfda.methods.blockwise import octaves
+from dpfda.noise import simulate
+from dpfda.problems.base import Stage
+from dpfda.spaces.basis import Eigenbasis
+
+DRAWS, SEED, CHUNK = 10_000, 20240501, 4096
+SHRINKAGE = ("bayes", "james-stein")
+
+
+@dataclass(frozen=True, eq=False)
+class Band:
+    """A simultaneous band: with probability `level` over the noise, the whole curve lies inside.
+
+    >>> lower, upper = Band(np.zeros(2), np.array([0.0, 1.0]), np.array([2.0, 2.0]), 0.95)
+    >>> upper.tolist()
+    [2.0, 2.0]
+    """
+
+    t: np.ndarray
+    lower: np.ndarray
+    upper: np.ndarray
+    level: float
+
+    def __iter__(self) -> Iterator[np.ndarray]:
+        """Unpacks as ``lower, upper``."""
+        return iter((self.lower, self.upper))
+
+    @property
+    def half_width(self) -> np.ndarray:
+        """Half the distance between the two curves."""
+        return (self.upper - self.lower) / 2
+
+
+def pointwise_sd(stage: Stage, t: ArrayLike, order: int = 0) -> np.ndarray:
+    """Standard deviation of the noise at any points."""
+    basis, variance = _noised(stage)
+    points = np.asarray(t, dtype=float)
+    if points.ndim and len(points) > CHUNK:
+        chunks = range(0, len(points), CHUNK)
+        return np.concatenate([pointwise_sd(stage, points[i : i + CHUNK], order) for i in chunks])
+    return np.sqrt(basis.evaluate(points, order) ** 2 @ variance)
+
+
+def _noised(stage: Stage) -> tuple[Eigenbasis, np.ndarray]:
+    """The first functions of the basis, up to the last one that carries noise, and their variances."""
+    variance = stage.problem.finish_variance(stage.variance)
+    last = int(np.flatnonzero(variance > 0)[-1]) + 1
+    return stage.problem.basis.first(last), variance[:last]
+
+
+def some_points(points: np.ndarray) -> np.ndarray:
+    """All points of a grid, or a fixed random choice of them where there are very many."""
+    if len(points) <= CHUNK:
+        return points
+    return points[np.random.default_rng(SEED).choice(len(points), CHUNK, replace=False)]
+
+
+def band_half_width(
+    stage: Stage, level: float, points: np.ndarray, statistic: np.ndarray, order: int = 0
+) -> np.ndarray:
+    """Half-widths proportional to the pointwise noise, by simulation of the public law.
+
+    The quantile is an order statistic rounded up, so that Monte-Carlo error never makes the band too
+    narrow on average. On grids of more than 4,096 points it is taken over that many of them.
+    """
+    return band_of([(stage, statistic)], level, points, order)
+
+
+def band_of(terms: Sequence[tuple[Stage, np.ndarray]], level: float, points: np.ndarray, order: int = 0) -> np.ndarray:
+    """As :func:`band_half_width`, for a sum or difference of independent releases."""
+    check_level(level)
+    rng = np.random.default_rng(SEED)
+    chosen = some_points(points)
+    bases = [_noised(stage)[0] for stage, _ in terms]
+    functions = [basis.evaluate(chosen, order) for basis in bases]
+    spread = np.sqrt(sum(pointwise_sd(stage, chosen, order) ** 2 for stage, _ in terms)) + 1e-300
+    widest = max(len(chosen), *(stage.problem.size for stage, _ in terms))
+    chunk = max(1, min(DRAWS, (1 << 21) // widest))  # bounded memory on any grid
+    worst = []
+    for start in range(0, DRAWS, chunk):
+        total = np.zeros((min(chunk, DRAWS - start), len(chosen)))
+        for (stage, statistic), basis, values in zip(terms, bases, functions, strict=True):
+            middle = stage.problem.finish(statistic.copy(), stage.parts)
+            noise = simulate(stage, statistic, len(total), rng) - middle
+            total += noise[:, : basis.size] @ values.T
+        worst.append(np.abs(total / spread).max(axis=1))
+    return _quantile(np.concatenate(worst), level) * np.sqrt(
+        sum(pointwise_sd(stage, points, order) ** 2 for stage, _ in terms)
+    )
+
+
+def confidence_half_width(
+    stage: Stage,
+    level: float,
+    points: np.ndarray,
+    statistic: np.ndarray,
+    sampling: np.ndarray,
+    gain: np.ndarray,
+    undone: np.ndarray,
+) -> np.ndarray:
+    """Half-widths that hold the population's mean: the known noise, and Gaussian sampling errors beside it.
+
+    `sampling` is the variance of each coefficient of the mean by sampling, `gain` what a curve of such coefficients
+    is multiplied by at each of the points, of which at most 4,096 decide the quantile. Noise is multiplied by
+    `undone`, coefficient by coefficient.
+    """
+    check_level(level)
+    rng, basis = np.random.default_rng(SEED), stage.problem.basis
+    some = np.arange(len(points))
+    if len(points) > CHUNK:
+        some = rng.choice(len(points), CHUNK, replace=False)
+    functions, middle = basis.evaluate(points[some]), stage.problem.finish(statistic.copy(), stage.parts)
+    variance = stage.problem.finish_variance(stage.variance) * undone**2
+    spread = np.sqrt(functions**2 @ variance + (functions * gain[some, None]) ** 2 @ sampling) + 1e-300
+    worst, chunk = [], max(1, min(DRAWS, (1 << 21) // max(len(some), stage.problem.size)))
+    for start in range(0, DRAWS, chunk):
+        size = min(chunk, DRAWS - start)
+        noise = ((simulate(stage, statistic, size, rng) - middle) * undone) @ functions.T
+        strays = (rng.standard_normal((size, sampling.size)) * np.sqrt(sampling)) @ functions.T
+        worst.append(np.abs((noise + strays * gain[some]) / spread).max(axis=1))
+    both, chunks = np.array([variance, sampling]).T, range(0, len(points), CHUNK)
+    squares = np.concatenate([basis.evaluate(points[i : i + CHUNK]) ** 2 @ both for i in chunks])
+    return _quantile(np.concatenate(worst), level) * np.sqrt(squares[:, 0] + gain**2 * squares[:, 1])
+
+
+def _quantile(worst: np.ndarray, level: float) -> float:
+    """An order statistic, rounded up."""
+    return float(np.sort(worst)[min(worst.size - 1, int(np.ceil(level * (worst.size + 1))) - 1)])
+
+
+def simulated_errors(plan: Any, drawn: Sequence[np.ndarray]) -> np.ndarray:
+    """Errors of a regression's coefficients by simulated noise, one row per draw, in bounded memory."""
+    rng = np.random.default_rng(SEED)
+    chunk = max(1, min(DRAWS, (1 << 22) // plan.problem.size))
+    return np.concatenate([plan.errors(drawn, min(chunk, DRAWS - i), rng) for i in range(0, DRAWS, chunk)])
+
+
+def simultaneous(errors: np.ndarray, level: float) -> np.ndarray:
+    """Half-widths, proportional to each column's own size, that hold all columns of a row at once."""
+    check_level(level)
+    spread = np.sqrt((errors**2).mean(axis=0)) + 1e-300
+    return _quantile(np.abs(errors / spread).max(axis=1), level) * spread
+
+
+def check_level(level: float) -> None:
+    """Refuse a coverage level that is not a probability strictly between 0 and 1."""
+    if not isinstance(level, int | float) or not 0 < level < 1:
+        raise ParameterError("level must lie strictly between 0 and 1", shown(level), "Pass level=0.95.")
+
+
+def shrink(release: Any, method: str = "bayes") -> Any:
+    """A release pulled towards the public centre by what the known noise law says is noise.
+
+    The step is recorded on the release; its raw coefficients stay.
+    """
+    home, stage = release.plan.problem, release.plan.last_stage(release.drawn)
+    coefficients = frozen_array(shrunk(release.raw, stage, method, home))
+    return replace(release, coefficients=coefficients, steps=(f"shrinkage by {method}",))
+
+
+def project(release: Any) -> Any:
+    """The nearest density in L2 to a released one: nowhere negative, integral one. The raw release stays with it."""
+    return release.project()
+
+
+def shrunk(coefficients: np.ndarray, stage: Stage, method: str = "bayes", home: Any = None) -> np.ndarray:
+    """Coefficients with the noise of `stage`, after shrinkage towards the public centre of `home` (the stage's own).
+
+    `bayes` is empirical Bayes: target coefficients have variances proportional to a member of the
+    public class of guesses, with the one unknown factor estimated from the noisy coefficients by
+    weighted least squares, and members weighed by how well they then explain them. `james-stein` needs no guess: blocks
+    of coefficients are shortened by what the law says of their noise, which no mean can make worse than leaving
+    them alone (derivations: shrinkage).
+    """
+    if method not in SHRINKAGE:
+        raise ParameterError(f"shrinkage must be one of {', '.join(SHRINKAGE)}", shown(method), "Pass method='bayes'.")
+    problem, home = stage.problem, stage.problem if home is None else home
+    size = problem.basis.size
+    if not np.array_equal(problem.basis.energies, np.ones(size)):
+        raise ParameterError(
+            "shrinkage works on orthonormal coefficients", type(problem.basis).__name__, "Leave it out here."
+        )
+    filter = stage.filter[:size]
+    variance = problem.finish_variance(stage.variance) + filter**2 * problem.sampling
+    about = home.typical(coefficients)[:size]
+    kept = about.copy()
+    if method == "bayes":
+        noised = (filter > 0) & (variance > 0)
+        kept[noised] *= _empirical_bayes(
+            about[noised], variance[noised], filter[noised], home.classes[:, :size][:, noised]
+        )
+    else:
+        kept *= james_stein(about, stage, variance, home)
+        kept *= min(1.0, _outer(home) / max(float(np.sqrt((kept**2).sum())), 1e-300))
+    return np.concatenate([coefficients[:size] - about + kept, coefficients[size:]])
+
+
+def james_stein(about: np.ndarray, stage: Stage, variance: np.ndarray, home: Any) -> np.ndarray:
+    """A factor for each coefficient, the same within a block: the positive part of James and Stein's for its law.
+
+    It never exceeds the best linear factor for a mean on the public bound, which alone serves blocks of one or two.
+    """
+    factors, largest = np.ones(about.size), _outer(home) ** 2
+    for block, pull in _blocks(stage, about.size):
+        noise, energy = float(variance[block].sum()), float((about[block] ** 2).sum())
+        linear = 1.0 if np.isinf(largest) else largest / (largest + noise)
+        factors[block] = min(linear, max(0.0, 1 - pull * noise / max(energy, 1e-300)))
+    return factors
+
+
+def _outer(home: Any) -> float:
+    """The largest distance of a mean from the public centre, where there is a bound on it."""
+    return float(home.bound.outer) if hasattr(home, "bound") and not home.smooths else float("inf")
+
+
+def _blocks(stage: Stage, size: int) -> Iterator[tuple[np.ndarray, float]]:
+    """Blocks of noisy coordinates, and the share of the noise's energy that shrinkage may take for granted.
+
+    For noise that is uniform in direction it is ``(L - 2) / (L E R^2 E R^-2)``, R the length of the noise on the block
+    (Brandwein and Strawderman): L coordinates of a ball of M have ``(L - 2)^2 (M - 1) / (L^2 (M + 1))``.
+    """
+    for part in stage.parts:
+        balls = getattr(part.law, "blocks", None)
+        for ball in balls or [slice(0, part.where.size)]:
+            where = part.where[ball]
+            starts = octaves(where.size) if balls is None or len(balls) == 1 else (0,)
+            for start, stop in pairwise((*starts, where.size)):
+                length, whole = stop - start, where.size
+                pull = max(0.0, 1 - 2 / length)
+                if balls is not None:
+                    pull *= pull * (whole - 1) / (whole + 1)
+                if where[start:stop].max() < size:  # a count is no coefficient
+                    yield where[start:stop], pull
+
+
+def _empirical_bayes(seen: np.ndarray, noise: np.ndarray, filter: np.ndarray, classes: np.ndarray) -> np.ndarray:
+    """Each member of the class at the size that fits it best, weighed by how well it explains the numbers."""
+    unit = float(noise.max())  # squares of very small or large variances would leave the range of floats
+    seen, noise, classes = seen / np.sqrt(unit), noise / unit, classes / unit
+    # seen = filter * target + noise; least squares of its excess energy on each guess, reweighted.
+    signal, size = filter**2 * classes, np.ones((len(classes), 1))
+    for _ in range(20):
+        weight = 1 / (size * signal + noise) ** 2
+        excess = (weight * signal * (seen**2 - noise)).sum(axis=1) / (weight * signal**2).sum(axis=1)
+        size = np.clip(excess, 0.0, 1.0)[:, None]  # a guess carries all that the bound allows: no target has more
+    total = size * signal + noise
+    fit = -0.5 * (np.log(total) + seen**2 / total).sum(axis=1)
+    weight = np.exp(fit - fit.max())
+    factors = np.minimum(1.0, size * filter * classes / total)  # shrink, never amplify noise
+    return weight @ factors / weight.sum()

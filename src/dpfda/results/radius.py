@@ -1,0 +1,70 @@
+"""A released radius: a number that is public now, and the bound that it makes."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from dpfda.bounds.bodies import L2Ball
+from dpfda.core import codec
+from dpfda.core.files import write_whole
+from dpfda.results import statements as words
+from dpfda.results.base import VERSION
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class RadiusRelease:
+    """A private quantile of norms: use it as a number, or its `bound` in the next plan.
+
+    >>> import numpy as np, dpfda as dp
+    >>> curves = np.sin(np.linspace(0, 6, 40)) * np.ones((5000, 1))
+    >>> 0.6 < dp.suggest_radius(curves, epsilon=0.5).radius < 4.0
+    True
+    """
+
+    plan: Any
+    coefficients: np.ndarray
+    raw: np.ndarray
+    query: str = "radius"
+    created: str = ""
+    study: str | None = None
+    entry: int | None = None
+    seal: str | None = None
+    steps: tuple[str, ...] = ()
+    title = "radius"
+
+    @property
+    def radius(self) -> float:
+        return float(self.coefficients[0])
+
+    def __float__(self) -> float:
+        return self.radius
+
+    @property
+    def bound(self) -> L2Ball:
+        """The ball of this radius about the plan's centre."""
+        return L2Ball(self.radius, self.plan.center)
+
+    @property
+    def statement(self) -> str:
+        """What was protected, in words for a review board."""
+        return words.radius_statement(self)
+
+    def to_json(self) -> str:
+        """The radius with its plan and its charge, with a version and a checksum."""
+        charge = {"created": self.created, "study": self.study, "entry": self.entry, "seal": self.seal}
+        return codec.seal("radius", VERSION, {"plan": codec.plain(self.plan), "radius": self.radius, **charge})
+
+    def save(self, path: str | os.PathLike[str]) -> Path:
+        """Write JSON with a version and a checksum; the file is whole or absent."""
+        return write_whole(path, self.to_json())
+
+    def __repr__(self) -> str:
+        return (
+            f"RadiusRelease({self.radius:.6g}, meant to hold {self.plan.quantile:.3g} of the curves, epsilon "
+            f"{float(self.plan.epsilon):g}, plan {self.plan.digest[:12]})"
+        )

@@ -1,0 +1,130 @@
+"""A released function-on-scalar regression: coefficient functions, with bands, and predictions."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from dpfda.core.errors import ParameterError, shown
+from dpfda.results import plots
+from dpfda.results import statements as words
+from dpfda.results.base import Release, axis_names
+from dpfda.results.postprocess import Band, simulated_errors, simultaneous
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class RegressionRelease(Release):
+    """Coefficient functions under differential privacy: the intercept first, then one per covariate.
+
+    >>> import numpy as np, dpfda as dp
+    >>> rng = np.random.default_rng(0)
+    >>> x, t = rng.normal(0, 1, (5000, 1)), np.linspace(0, 1, 30)
+    >>> model = dp.FunctionOnScalarRegression(epsilon=1.0, bound=dp.L2Ball(3.0), covariate_bound=3.0)
+    >>> model.fit(x, np.sin(3 * t) + x * np.cos(3 * t)).release_.values.shape
+    (2, 30)
+    """
+
+    query: str = "regression"
+
+    @property
+    def line(self) -> Any:
+        return self.plan.basis.line
+
+    def coefficient(self, number: int, t: ArrayLike | None = None) -> np.ndarray:
+        """One coefficient function (0 is the intercept), on the grid of the curves or at points `t`."""
+        return self.at(t)[self._number(number)]
+
+    def at(self, t: ArrayLike | None = None) -> np.ndarray:
+        """All coefficient functions, one row each."""
+        matrix = self.coefficients.reshape(self.plan.basis.count, -1)
+        offset = np.zeros((matrix.shape[0], 1))
+        values = matrix @ (self.line.functions if t is None else self.line.evaluate(t)).T + offset
+        values[0] += self._centre_left_over(t)
+        return values
+
+    def _centre_left_over(self, t: ArrayLike | None) -> np.ndarray:
+        """The part of the public centre that the basis cannot express belongs to the intercept."""
+        left = self.plan.response.code.offset
+        return left if t is None else np.interp(self.line.points(t), self.line.grid.points, left)
+
+    @property
+    def values(self) -> np.ndarray:
+        """All coefficient functions on the grid, one row each."""
+        return self.at()
+
+    def predict(self, covariates: np.ndarray) -> np.ndarray:
+        """Curves for rows of covariates, which are clipped as they were when the model was made."""
+        inputs, _ = self.plan.design.encode(np.asarray(covariates, dtype=float))
+        inner = np.linalg.solve(self.plan.design.restoring, self._matrix_about_centre)
+        about = (inputs.rows * self.plan.design.unit) @ inner
+        return self.line.synthesize(about) + self.plan.response.code.center
+
+    @property
+    def _matrix_about_centre(self) -> np.ndarray:
+        matrix = self.coefficients.reshape(self.plan.basis.count, -1).copy()
+        matrix[0] -= self.plan.response.code.center_coefficients
+        return matrix
+
+    # -- bands --------------------------------------------------------------------------------
+
+    @cached_property
+    def _errors(self) -> np.ndarray:
+        """Simulated errors of all coefficients by noise, one row per draw."""
+        return simulated_errors(self.plan, self.drawn)
+
+    def band(self, level: float = 0.95, t: ArrayLike | None = None) -> Band:
+        """Simultaneous noise band over all coefficient functions, by simulation of the public noise.
+
+        With probability `level` the least-squares coefficients of the clipped data lie inside, everywhere.
+        """
+        functions = self.line.functions if t is None else self.line.evaluate(t)
+        points = self.line.grid.points if t is None else self.line.points(t)
+        count = self.plan.basis.count
+        errors = self._errors.reshape(len(self._errors), count, -1) @ functions.T
+        width = simultaneous(errors.reshape(len(errors), -1), level).reshape(count, -1)
+        middle = self.at(t)
+        return Band(points, middle - width, middle + width, level)
+
+    # -- words and pictures -------------------------------------------------------------------
+
+    def _number(self, number: int) -> int:
+        most = self.plan.basis.count - 1
+        if isinstance(number, bool) or not isinstance(number, int | np.integer) or not 0 <= number <= most:
+            raise ParameterError(f"coefficients are numbered 0 to {most}", shown(number), "0 is the intercept.")
+        return int(number)
+
+    @property
+    def title(self) -> str:
+        return "regression of curves on covariates"
+
+    @property
+    def names(self) -> list[str]:
+        """The intercept, and the covariates by name or number."""
+        numbered = [f"covariate {i + 1}" for i in range(self.plan.covariates)]
+        return ["intercept", *(self.plan.names or numbered)]
+
+    def __repr__(self) -> str:
+        low, high = self.plan.grid.span
+        return (
+            f"RegressionRelease({', '.join(self.names)} on [{low:g}, {high:g}], epsilon {float(self.plan.epsilon):g}, "
+            f"plan {self.plan.digest[:12]})"
+        )
+
+    def plot(self, ax: Any = None, level: float = 0.95, kind: str = "map") -> Any:
+        """All coefficient functions with their noise bands, side by side; returns the first axes."""
+        title = f"Coefficient functions, {words.guarantee(self.plan)}"
+        return plots.curves(self.plan.grid, self.values, self.band(level), self.names, title)
+
+    def _columns(self, level: float) -> dict[str, np.ndarray]:
+        band, count = self.band(level), self.plan.basis.count
+        return {
+            "coefficient": np.repeat(np.arange(count), self.plan.grid.size),
+            axis_names(self.plan.grid)[0]: np.tile(self.plan.grid.points, count),
+            "value": self.values.ravel(),
+            "lower": band.lower.ravel(),
+            "upper": band.upper.ravel(),
+        }

@@ -1,0 +1,105 @@
+"""Releases read again: only whole ones, from files that say so."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from dpfda.core import codec
+from dpfda.core.errors import DpfdaError, FileError
+from dpfda.core.files import read_text
+from dpfda.results.base import VERSION, Release
+from dpfda.results.density import PROJECTED, DensityRelease
+from dpfda.results.groups import GroupRelease
+
+
+def load(path: str | os.PathLike[str]) -> Any:
+    """A release (or one per group) read from the file that :meth:`Release.save` wrote; damaged files are refused.
+
+    The file decides: parameters that another version or machine would select differently are taken
+    as they were chosen.
+    """
+    name, text = Path(path).name, read_text(path, "release")
+    if codec.kind_of(text) == "releases":
+        return _groups(codec.unseal(text, "releases", VERSION), name)
+    return _single(codec.unseal(text, "release", VERSION), name)
+
+
+def _groups(body: dict[str, Any], name: str) -> GroupRelease:
+    plan, bodies = codec.revive(body.get("plan")), body.get("releases")
+    if not hasattr(plan, "groups") or not isinstance(bodies, dict) or tuple(bodies) != plan.groups:
+        raise FileError(f"{name!r} does not hold whole releases.")
+    return GroupRelease(plan, {group: _single(part, name) for group, part in bodies.items()})
+
+
+def _single(body: dict[str, Any], name: str) -> Release:
+    """The release that :meth:`Release.body` describes."""
+    try:
+        plan = codec.revive(body["plan"])
+        scales, values = np.array(body["scales"], dtype=float), np.array(body["values"], dtype=float)
+        if not np.allclose(scales, plan.scales, rtol=1e-6, atol=0):
+            plan = replace(plan, method=codec.revive(body["chosen"]))
+        release = plan.released(
+            plan=plan,
+            coefficients=codec.frozen_array(body["coefficients"]),
+            raw=codec.frozen_array(body["raw"]),
+            query=str(body["query"]),
+            created=str(body["created"]),
+            study=body["study"],
+            entry=body["entry"],
+            seal=body["seal"],
+            steps=tuple(map(str, body["steps"])),
+            order=int(body["order"]),
+            **plan.kept([codec.frozen_array(d) for d in body.get("drawn", ())]),
+        )
+        whole = release.coefficients.shape == release.raw.shape == (plan.basis.size,)
+        whole = whole and values.shape == (release.grid.size,) and release.order in (0, 1)
+        whole = whole and np.allclose(scales, plan.scales, rtol=1e-3, atol=0)
+        whole = whole and all(np.isfinite(a).all() for a in (release.coefficients, release.raw, values))
+        whole = whole and _well_named(release) and _well_drawn(release)
+        if whole:
+            with np.errstate(all="ignore"):  # what overflows is not whole
+                release = _on_this_machine(release, values)
+                whole = bool(np.isfinite(release.values).all())
+    except DpfdaError:
+        raise
+    except (LookupError, TypeError, AttributeError, ValueError, ArithmeticError, MemoryError):
+        whole = False
+    if not whole:
+        raise FileError(f"{name!r} does not hold a whole release.")
+    return release
+
+
+def _well_drawn(release: Release) -> bool:
+    """Where draws are kept: one for each stage that they lead to, each of its size, and none is missing."""
+    plan, drawn = release.plan, release.drawn
+    if not plan.kept(()):
+        return True
+    stage = plan.stage
+    for number, draw in enumerate(drawn):
+        if stage is None or draw.shape != (stage.problem.size,) or not np.isfinite(draw).all():
+            return False
+        stage = plan.next(drawn[: number + 1])
+    return stage is None
+
+
+def _well_named(release: Release) -> bool:
+    """Names that can be printed, and a charge that is recorded whole or not at all."""
+    charge = (release.study, release.entry, release.seal)
+    recorded = isinstance(charge[0], str) and isinstance(charge[1], int) and isinstance(charge[2], str)
+    texts = [release.query, release.created, *release.steps, *(x for x in charge if isinstance(x, str))]
+    return (recorded or charge == (None, None, None)) and all(text.isprintable() for text in texts)
+
+
+def _on_this_machine(release: Release, values: np.ndarray) -> Release:
+    """Eigenvectors may come out rotated under another linear-algebra library; the saved values decide."""
+    if isinstance(release, DensityRelease) and PROJECTED in release.steps:
+        return replace(release, shape=codec.frozen_array(values.reshape(release.grid.shape)))
+    if release.order or np.allclose(release.values.ravel(), values, rtol=0, atol=1e-9 * (1 + np.abs(values).max())):
+        return release
+    about = codec.frozen_array(release.plan.basis.coefficients(values - release.plan.problem.offset))
+    return replace(release, coefficients=about, raw=about, steps=(*release.steps, "re-expressed in this basis"))

@@ -1,0 +1,305 @@
+"""The domain of a curve: points, quadrature weights, and one inner product.
+
+Clipping, standardising, coefficients, norms and sensitivities all use
+``<f, g> = sum q_i f_i g_i`` with the weights kept here, so the guarantee is about the
+numbers the computer handles (derivations: inner product).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.interpolate import RegularGridInterpolator
+
+from dpfda.core.checks import check_name
+from dpfda.core.codec import Fact, frozen_array
+from dpfda.core.errors import ParameterError, shown
+
+
+def _trapezoid(points: np.ndarray, length: float) -> np.ndarray:
+    half_gaps = np.diff(points) / 2
+    weights = np.zeros(points.size)
+    weights[:-1] += half_gaps
+    weights[1:] += half_gaps
+    return weights
+
+
+def _equal(points: np.ndarray, length: float) -> np.ndarray:
+    return np.full(points.size, length / points.size)
+
+
+#: Points along one line, and of all combinations of several: more than any curve or surface has, and few enough that
+#: a plan and a release of them fit into a file. Memory for a matrix of them is checked where one is needed.
+MOST_POINTS, MOST_TOGETHER = 1_000_000, 2**24
+#: Beyond this squares and quotients of places leave the range of numbers.
+FARTHEST = 1e60
+RULES = {"trapezoid": _trapezoid, "equal": _equal}
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Grid(Fact):
+    """Increasing points with positive quadrature weights.
+
+    `weights` is ``"trapezoid"``, ``"equal"`` (span / size each) or one positive number per point.
+
+    >>> grid = Grid([0.0, 0.5, 2.0], name="hour", unit="h")
+    >>> grid.weights.tolist()
+    [0.25, 1.0, 0.75]
+    >>> Grid.uniform(0, 1, 3)
+    Grid(3 points of t on [0, 1], trapezoid weights)
+    """
+
+    points: np.ndarray
+    weights: np.ndarray = "trapezoid"  # type: ignore[assignment]
+    name: str = "t"
+    unit: str = ""
+    span: tuple[float, float] = None  # type: ignore[assignment]
+
+    def __post_init__(self) -> None:
+        try:
+            points = frozen_array(np.asarray(self.points, dtype=float) + 0.0)  # no negative zeros
+        except (TypeError, ValueError):
+            points = frozen_array([])
+        if points.ndim != 1 or not 2 <= points.size <= MOST_POINTS:
+            raise ParameterError(
+                f"a grid needs at least two points in one dimension, and at most {MOST_POINTS:,}",
+                f"shape {points.shape}",
+                "Pass a list such as [0, 0.5, 1].",
+            )
+        if not (np.abs(points) < FARTHEST).all() or not (np.diff(points) > 0).all():
+            raise ParameterError(
+                f"grid points must be finite (within {FARTHEST:g}) and strictly increasing",
+                "points that are not",
+                "Sort them and drop repeats.",
+            )
+        low, high = (float(points[0]), float(points[-1])) if self.span is None else map(float, self.span)
+        if not -FARTHEST < low <= points[0] <= points[-1] <= high < FARTHEST:
+            raise ParameterError("the span must be finite and hold every grid point", (low, high), "Widen it.")
+        for text in (self.name, self.unit):
+            check_name("names and units of axes", text)
+        object.__setattr__(self, "points", points)
+        object.__setattr__(self, "span", (low, high))
+        weights = self.weights
+        if isinstance(weights, str):
+            if weights not in RULES:
+                raise ParameterError(
+                    f"weights must be one of {tuple(RULES)} or one number per point",
+                    repr(weights),
+                    "Pass weights='trapezoid'.",
+                )
+            weights = RULES[weights](points, high - low)
+        object.__setattr__(self, "weights", self._checked(frozen_array(weights), points))
+
+    @staticmethod
+    def _checked(weights: np.ndarray, points: np.ndarray) -> np.ndarray:
+        if weights.shape != points.shape or not ((weights > 1e-60) & (weights < 1e60)).all():
+            raise ParameterError(
+                "weights must be positive and finite (1e-60 to 1e60), one per point",
+                f"shape {weights.shape}",
+                f"Pass {points.size} positive numbers.",
+            )
+        return weights
+
+    @classmethod
+    def uniform(
+        cls,
+        start: float,
+        stop: float,
+        size: int,
+        weights: str | ArrayLike = "trapezoid",
+        name: str = "t",
+        unit: str = "",
+    ) -> Grid:
+        """Equally spaced points including both ends."""
+        _check_size(start, stop, size)
+        return cls(np.linspace(start, stop, size), weights, name, unit)  # type: ignore[arg-type]
+
+    @classmethod
+    def midpoints(cls, start: float, stop: float, size: int, name: str = "t", unit: str = "") -> Grid:
+        """Centres of `size` equal cells, equal weights: the home of the cosine basis."""
+        _check_size(start, stop, size)
+        points = start + (np.arange(size) + 0.5) * ((stop - start) / size)
+        return cls(points, "equal", name, unit, (start, stop))  # type: ignore[arg-type]
+
+    @staticmethod
+    def product(*axes: Grid) -> ProductGrid:
+        """The grid of a surface: every combination of the axes' points."""
+        return ProductGrid(tuple(axes))
+
+    @property
+    def size(self) -> int:
+        return self.points.size
+
+    @property
+    def axes(self) -> tuple[Grid, ...]:
+        return (self,)
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return (self.size,)
+
+    @property
+    def length(self) -> float:
+        low, high = self.span
+        return high - low
+
+    @property
+    def volume(self) -> float:
+        """Length of the domain; area or volume of a product."""
+        return self.length
+
+    @cached_property
+    def is_midpoints(self) -> bool:
+        """Whether sampled cosines are exactly orthonormal here (derivations: inner product)."""
+        cell = self.length / self.size
+        centres = (np.arange(self.size) + 0.5) * cell
+        # Relative to the start: far from zero the points themselves are rounded, and must not pass.
+        shifts = np.abs((self.points - self.span[0]) - centres)
+        return float(shifts.max()) < 1e-12 * self.length and float(np.abs(self.weights - cell).max()) < 1e-12 * cell
+
+    @property
+    def rule(self) -> str:
+        """The named quadrature rule that the weights follow, or "given"."""
+        for name, weights in RULES.items():
+            if np.array_equal(self.weights, weights(self.points, self.length)):
+                return name
+        return "given"
+
+    @property
+    def label(self) -> str:
+        """Axis label for plots."""
+        return f"{self.name} ({self.unit})" if self.unit else self.name
+
+    def inner(self, f: ArrayLike, g: ArrayLike) -> np.ndarray:
+        """``sum q_i f_i g_i`` over the last axis."""
+        return np.sum(self.weights * np.asarray(f) * np.asarray(g), axis=-1)
+
+    def norm(self, f: ArrayLike) -> np.ndarray:
+        return np.sqrt(self.inner(f, f))
+
+    def __repr__(self) -> str:
+        low, high = self.span
+        return f"Grid({self.size} points of {self.label} on [{low:g}, {high:g}], {self.rule} weights)"
+
+
+def _check_size(start: float, stop: float, size: int) -> None:
+    numbers = all(isinstance(end, int | float | np.number) for end in (start, stop))
+    if not numbers or not -FARTHEST < start < stop < FARTHEST:
+        raise ParameterError("a grid must run from a start to a larger stop", (start, stop), "Swap the ends.")
+    if isinstance(size, bool) or not isinstance(size, int | np.integer) or not 2 <= size <= MOST_POINTS:
+        raise ParameterError(f"a grid has between 2 and {MOST_POINTS:,} points", shown(size), "Pass a whole number.")
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ProductGrid(Fact):
+    """Every combination of the points of several axes, last axis fastest.
+
+    >>> Grid.product(Grid.uniform(0, 1, 3), Grid.uniform(0, 2, 4)).shape
+    (3, 4)
+    """
+
+    axes: tuple[Grid, ...]
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "axes", tuple(self.axes))
+        if not self.axes or not all(isinstance(axis, Grid) for axis in self.axes):
+            raise ParameterError(
+                "a product needs grids as axes", type(self.axes).__name__, "Pass Grid objects: Grid.product(a, b)."
+            )
+        check_together(self.shape)
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return tuple(axis.size for axis in self.axes)
+
+    @property
+    def size(self) -> int:
+        return math.prod(self.shape)
+
+    @cached_property
+    def points(self) -> np.ndarray:
+        """One row per point, one column per axis."""
+        mesh = np.meshgrid(*(axis.points for axis in self.axes), indexing="ij")
+        return np.stack([m.ravel() for m in mesh], axis=-1)
+
+    @cached_property
+    def weights(self) -> np.ndarray:
+        weights = self.axes[0].weights
+        for axis in self.axes[1:]:
+            weights = np.multiply.outer(weights, axis.weights).ravel()
+        return weights
+
+    @property
+    def length(self) -> float:
+        """The longest side, against which length scales are measured."""
+        return max(axis.length for axis in self.axes)
+
+    @property
+    def volume(self) -> float:
+        return float(np.prod([axis.length for axis in self.axes]))
+
+    @property
+    def label(self) -> str:
+        return ", ".join(axis.label for axis in self.axes)
+
+    @property
+    def name(self) -> str:
+        return ", ".join(axis.name for axis in self.axes)
+
+    def __repr__(self) -> str:
+        sides = " x ".join(f"[{axis.span[0]:g}, {axis.span[1]:g}]" for axis in self.axes)
+        return f"ProductGrid({' x '.join(map(str, self.shape))} points of {self.label} on {sides})"
+
+
+def check_together(shape: tuple[int, ...]) -> None:
+    """Refuse, before anything is laid out, more combinations of points than a surface has."""
+    if math.prod(shape) > MOST_TOGETHER:
+        size = " x ".join(map(str, shape[:4])) + (" x ..." if len(shape) > 4 else "")
+        raise ParameterError(f"a grid has at most {MOST_TOGETHER:,} points altogether", size, "Ask for fewer.")
+
+
+def as_points(t: ArrayLike, grid: Grid | ProductGrid) -> np.ndarray:
+    """Points of a line as a vector, points of a box as one row each; all finite and inside the domain."""
+    dimension = len(grid.axes)
+    try:
+        points = np.asarray(t, dtype=float)
+    except (TypeError, ValueError):
+        raise ParameterError("points must be numbers", type(t).__name__, "Pass a number or a list of them.") from None
+    if not np.isfinite(points).all():
+        raise ParameterError("points must be finite", "some that are not", "Drop them.")
+    if dimension > 1 or (points.ndim == 2 and points.shape[1] == 1):
+        points = np.atleast_2d(points)
+        if points.ndim != 2 or points.shape[1] != dimension:
+            raise ParameterError(
+                f"points here have {dimension} coordinates each", f"shape {points.shape}", "Pass one row per point."
+            )
+    columns = list(points.T) if points.ndim == 2 else [np.atleast_1d(points)]
+    for axis, column in zip(grid.axes, columns, strict=True):
+        low, high = axis.span
+        slack = 1e-9 * axis.length
+        if not ((column >= low - slack) & (column <= high + slack)).all():
+            raise ParameterError(
+                f"points must lie in the domain [{low:g}, {high:g}]", "points outside", "A release says nothing there."
+            )
+    return np.stack(columns, axis=-1) if dimension > 1 else columns[0]
+
+
+def like(t: ArrayLike, values: np.ndarray, grid: Grid | ProductGrid) -> np.ndarray:
+    """A number for a single point, a vector for several."""
+    return values[0] if np.ndim(t) == (0 if len(grid.axes) == 1 else 1) else values
+
+
+def interpolated(grid: Grid | ProductGrid, values: np.ndarray, points: np.ndarray) -> np.ndarray:
+    """Values on a grid, linear between its points and constant beyond its outermost ones.
+
+    At midpoints this keeps integrals: what an end cell gains on one side it has on the other.
+    """
+    if isinstance(grid, Grid):
+        return np.interp(points, grid.points, values.ravel())
+    inside = [np.clip(x, axis.points[0], axis.points[-1]) for x, axis in zip(points.T, grid.axes, strict=True)]
+    lines = tuple(axis.points for axis in grid.axes)
+    return RegularGridInterpolator(lines, values.reshape(grid.shape))(np.stack(inside, axis=-1))
