@@ -62,7 +62,7 @@ def errors(plan: dp.DensityPlan, samples: list[np.ndarray], truth: np.ndarray, r
     for points in samples:
         statistic = plan.statistic(plan.summarize(points))
         coefficients = dp.noise.simulate(plan, statistic, 1, rng)[0]
-        sealed = plan.released(plan=plan, coefficients=coefficients, raw=coefficients)
+        sealed = plan.release_type(plan=plan, coefficients=coefficients, raw=coefficients)
         curve = plan.polished(sealed).values.ravel()
         still = plan.basis.synthesize(plan.problem.finish(statistic.copy(), plan.stage.parts))
         found.append([weights @ (curve - truth) ** 2, weights @ (curve - still) ** 2])

@@ -98,8 +98,10 @@ def plan_of(method: str = "Minimax", bound: str = "L2", **options: object) -> dp
     return dp.MeanPlan(method=(METHODS | PAPER)[method], bound=BOUNDS[bound], **everything)
 
 
-def neighbours(adds: bool, base: np.ndarray, record: np.ndarray, other: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    if adds:
+def neighbours(
+    count_is_private: bool, base: np.ndarray, record: np.ndarray, other: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    if count_is_private:
         return np.vstack([base, record]), base
     return np.vstack([base[1:], record]), np.vstack([base[1:], other])
 

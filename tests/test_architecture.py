@@ -19,7 +19,7 @@ SPECIAL = {
     "numba": {"bounds/lattice.py"},
     "pyarrow": {
         "reading/source.py",
-        "reading/described.py",
+        "reading/facts.py",
         "reading/delimited.py",
         "reading/streams.py",
         "reading/tables.py",

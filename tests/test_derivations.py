@@ -18,20 +18,20 @@ import numpy as np
 import pytest
 
 from dpfda.bounds import exact, lattice
-from dpfda.bounds.diameter import AtomReach
-from dpfda.bounds.reach import BoxReach, EuclideanReach, ImageReach, ManhattanReach
+from dpfda.bounds.diameter import AtomSensitivity
+from dpfda.bounds.sensitivities import BoxSensitivity, EuclideanSensitivity, ImageSensitivity, ManhattanSensitivity
 from dpfda.noise import Laplace, gaussian
 from dpfda.noise.choice import Choice
 from dpfda.plans.groups import GroupPlan
-from dpfda.problems.about import VaryProblem
 from dpfda.problems.covariance import CovarianceProblem
+from dpfda.problems.derived import Scores
+from dpfda.problems.ellipsoid_stages import VaryProblem
 from dpfda.problems.gram import DensityGram, HalfGram
 from dpfda.problems.mean import MeanProblem
 from dpfda.problems.moments import MomentProblem, ResidualProblem, SizeProblem
 from dpfda.problems.risk import RiskProblem
 from dpfda.problems.scores import ScoreProblem
-from dpfda.problems.through import Scores
-from dpfda.spaces.alignment import Intake
+from dpfda.spaces.alignment import Alignment
 from dpfda.spaces.inputs import FeatureMap
 
 ROOT = Path(__file__).parents[1]
@@ -40,8 +40,8 @@ INDEX = ROOT / "docs" / "derivations" / "README.md"
 PAGES = sorted(page for page in INDEX.parent.glob("*.md") if page != INDEX)
 CITATION = re.compile(r"\(derivations: ([^)]+)\)")
 #: Methods that answer for what one record can do.
-CARRIES = {"support", "radius", "absolute", "reach", "reach_first", "reach_second", "range", "calibrated", "loss",
-           "length", "spread", "widening"}  # fmt: skip
+CARRIES = {"support", "radius", "absolute", "sensitivity", "first_sensitivity", "second_sensitivity", "range",
+           "calibrated", "loss", "length", "spread", "widening"}  # fmt: skip
 
 
 def sections(page: Path) -> dict[str, str]:
@@ -110,7 +110,7 @@ def test_the_index_names_every_page_and_real_code():
 
 SOURCES = [*sorted((SOURCE / "problems").glob("*.py")), *sorted((SOURCE / "noise").glob("*.py"))]
 SOURCES += [
-    SOURCE / name for name in ("bounds/reach.py", "bounds/diameter.py", "bounds/bodies.py", "bounds/lattice.py")
+    SOURCE / name for name in ("bounds/sensitivities.py", "bounds/diameter.py", "bounds/bodies.py", "bounds/lattice.py")
 ]
 
 
@@ -176,35 +176,35 @@ def spoilt(owner: type, *names: str) -> Callable[[pytest.MonkeyPatch, float], No
 
 SPOILT = {
     "mechanism: loss": spoilt(Laplace, "loss"),
-    "bounded-records: balls": spoilt(EuclideanReach, "support"),
-    "bounded-records: lengths of balls": spoilt(EuclideanReach, "radius"),
-    "bounded-records: cross-polytopes": spoilt(ManhattanReach, "support"),
-    "bounded-records: boxes": spoilt(BoxReach, "support"),
-    "ball-noise: one ball": spoilt(EuclideanReach, "radius"),
-    "ball-noise: blocks": spoilt(EuclideanReach, "together"),
-    "add-remove: sums": spoilt(MeanProblem, "reach"),
-    "add-remove: the count": spoilt(BoxReach, "support"),
-    "soft-thresholds: support": spoilt(EuclideanReach, "support"),
-    "densities: diameters": spoilt(AtomReach, "_certified"),
-    "bernstein: means": spoilt(ImageReach, "support"),
-    "bernstein: densities": spoilt(AtomReach, "_certified"),
-    "gaussian: distances": spoilt(EuclideanReach, "radius"),
-    "covariance: reach": spoilt(CovarianceProblem, "reach"),
+    "bounded-records: balls": spoilt(EuclideanSensitivity, "support"),
+    "bounded-records: lengths of balls": spoilt(EuclideanSensitivity, "radius"),
+    "bounded-records: cross-polytopes": spoilt(ManhattanSensitivity, "support"),
+    "bounded-records: boxes": spoilt(BoxSensitivity, "support"),
+    "ball-noise: one ball": spoilt(EuclideanSensitivity, "radius"),
+    "ball-noise: blocks": spoilt(EuclideanSensitivity, "together"),
+    "add-remove: sums": spoilt(MeanProblem, "sensitivity"),
+    "add-remove: the count": spoilt(BoxSensitivity, "support"),
+    "soft-thresholds: support": spoilt(EuclideanSensitivity, "support"),
+    "densities: diameters": spoilt(AtomSensitivity, "_certified"),
+    "bernstein: means": spoilt(ImageSensitivity, "support"),
+    "bernstein: densities": spoilt(AtomSensitivity, "_certified"),
+    "gaussian: distances": spoilt(EuclideanSensitivity, "radius"),
+    "covariance: sensitivity": spoilt(CovarianceProblem, "sensitivity"),
     "regression: first moment": spoilt(HalfGram, "spread"),
-    "regression: second moment": spoilt(MomentProblem, "reach_second"),
-    "regression: residuals": spoilt(ResidualProblem, "reach"),
-    "regression: sizes": spoilt(SizeProblem, "reach"),
+    "regression: second moment": spoilt(MomentProblem, "second_sensitivity"),
+    "regression: residuals": spoilt(ResidualProblem, "sensitivity"),
+    "regression: sizes": spoilt(SizeProblem, "sensitivity"),
     "regression: densities of inputs": spoilt(DensityGram, "length"),
-    "kernel-models: minimisers": spoilt(RiskProblem, "reach"),
+    "kernel-models: minimisers": spoilt(RiskProblem, "sensitivity"),
     "kernel-models: kappa": spoilt(FeatureMap, "kappa"),
     "private-choice: counts": spoilt(Scores, "range"),
     "private-choice: methods": spoilt(ScoreProblem, "range"),
     "private-choice: loss": spoilt(Choice, "loss"),
-    "stages: rounds": spoilt(EuclideanReach, "radius"),
-    "stages: variation": spoilt(VaryProblem, "reach"),
-    "units: reach": spoilt(MeanProblem, "reach"),
+    "stages: rounds": spoilt(EuclideanSensitivity, "radius"),
+    "stages: variation": spoilt(VaryProblem, "sensitivity"),
+    "units: sensitivity": spoilt(MeanProblem, "sensitivity"),
     "groups: largest budget": spoilt(GroupPlan, "epsilon"),
-    "groups: diameters": spoilt(AtomReach, "_certified"),
+    "groups: diameters": spoilt(AtomSensitivity, "_certified"),
 }
 
 
@@ -227,9 +227,9 @@ def test_a_spoilt_constant_fails_its_check(name, factor, monkeypatch):
 def test_a_lattice_without_slack_fails_its_check(monkeypatch):
     honest = Laplace.calibrated.__func__
 
-    def careless(cls, epsilon, scales, filter, reach, extent):
-        law = honest(cls, epsilon, scales, filter, reach, extent)
-        return replace(law, sensitivity=int(reach.support(filter / law.steps)))
+    def careless(cls, epsilon, scales, filter, sensitivity, max_abs):
+        law = honest(cls, epsilon, scales, filter, sensitivity, max_abs)
+        return replace(law, sensitivity=int(sensitivity.support(filter / law.steps)))
 
     monkeypatch.setattr(Laplace, "calibrated", classmethod(careless))
     notices("lattice")
@@ -261,11 +261,11 @@ def test_noise_with_a_smaller_delta_than_it_has_fails_its_check(monkeypatch):
 
 
 def test_a_unit_that_depends_on_the_order_of_its_rows_fails_its_check(monkeypatch):
-    monkeypatch.setattr(Intake, "contributions", lambda self, rows, starts: np.asarray(rows[starts], dtype=float))
+    monkeypatch.setattr(Alignment, "contributions", lambda self, rows, starts: np.asarray(rows[starts], dtype=float))
     notices("units")
 
 
 def test_noise_that_costs_more_than_it_must_fails_its_check(monkeypatch):
-    honest = EuclideanReach.matched
-    monkeypatch.setattr(EuclideanReach, "matched", lambda self, filter: honest(self, filter**1.5))
+    honest = EuclideanSensitivity.matched
+    monkeypatch.setattr(EuclideanSensitivity, "matched", lambda self, filter: honest(self, filter**1.5))
     notices("matched-noise")

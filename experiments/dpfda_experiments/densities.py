@@ -156,7 +156,7 @@ def _released(
         return estimate, estimate[None]
     summary = plan.summarize(points)
     statistic = plan.statistic(summary)
-    before = plan.basis.synthesize(plan.assembled([statistic]))
+    before = plan.basis.synthesize(plan.combine([statistic]))
     if cell["mode"] == OURS:
         return before, np.array([plan.release(summary).values.ravel() for _ in range(cell["draws"])])
     return before, plan.basis.synthesize(dp.noise.simulate(plan, statistic, cell["draws"], rng))

@@ -13,7 +13,7 @@ from scipy.optimize import minimize
 
 import dpfda as dp
 from dpfda.bounds.lattice import RADIUS
-from dpfda.bounds.reach import BoxReach, EuclideanReach, ManhattanReach
+from dpfda.bounds.sensitivities import BoxSensitivity, EuclideanSensitivity, ManhattanSensitivity
 
 lattice_rows = st.lists(st.lists(st.floats(-1e300, 1e300).map(np.rint), min_size=5, max_size=5), min_size=1, max_size=4)
 
@@ -105,7 +105,7 @@ def test_records_inside_the_body_are_not_moved(name):
     assert np.allclose(estimate, c, atol=3e-6 * lengths.max())
 
 
-REACHES = {"euclidean": EuclideanReach, "manhattan": ManhattanReach, "box": BoxReach}
+SENSITIVITIES = {"euclidean": EuclideanSensitivity, "manhattan": ManhattanSensitivity, "box": BoxSensitivity}
 
 
 def largest(kind: str, lengths: np.ndarray, value, rng: np.random.Generator) -> float:
@@ -126,40 +126,42 @@ def largest(kind: str, lengths: np.ndarray, value, rng: np.random.Generator) -> 
     return best
 
 
-@pytest.mark.parametrize("kind", REACHES)
+@pytest.mark.parametrize("kind", SENSITIVITIES)
 def test_support_and_radius_equal_a_numerical_maximum(kind, rng):
     lengths = np.array([1.0, 0.7, 0.3])
-    reach = REACHES[kind](lengths, 2.0)
+    sensitivity = SENSITIVITIES[kind](lengths, 2.0)
     u, axes = np.array([0.5, 2.0, 1.0]), np.array([1.0, 0.5, 2.0])
-    assert reach.support(u) == pytest.approx(2 * largest(kind, lengths, lambda h: (u * np.abs(h)).sum(), rng), rel=1e-3)
-    assert reach.radius(axes) == pytest.approx(
+    assert sensitivity.support(u) == pytest.approx(
+        2 * largest(kind, lengths, lambda h: (u * np.abs(h)).sum(), rng), rel=1e-3
+    )
+    assert sensitivity.radius(axes) == pytest.approx(
         2 * largest(kind, lengths, lambda h: np.sqrt(((h / axes) ** 2).sum()), rng), rel=1e-3
     )
 
 
-@pytest.mark.parametrize("kind", REACHES)
+@pytest.mark.parametrize("kind", SENSITIVITIES)
 def test_matched_noise_is_feasible_and_no_other_shape_is_better(kind, rng):
     lengths, a = np.array([1.0, 0.7, 0.3, 0.2]), np.array([1.0, 0.9, 0.5, 0.1])
-    reach = REACHES[kind](lengths, 0.5)
-    b = reach.matched(a)
-    assert reach.support(a / b) == pytest.approx(1.0)
+    sensitivity = SENSITIVITIES[kind](lengths, 0.5)
+    b = sensitivity.matched(a)
+    assert sensitivity.support(a / b) == pytest.approx(1.0)
     for _ in range(200):
         other = b * np.exp(rng.normal(0, 0.3, 4))
-        other = other * reach.support(a / other)
+        other = other * sensitivity.support(a / other)
         assert (other**2).sum() >= (b**2).sum() * (1 - 1e-9)
 
 
-@pytest.mark.parametrize("kind", REACHES)
+@pytest.mark.parametrize("kind", SENSITIVITIES)
 def test_balance_spends_the_budget_and_beats_random_allocations(kind, rng):
     lengths, guess = np.array([1.0, 0.7, 0.3, 0.2, 0.1]), np.array([0.5, 0.2, 0.05, 0.01, 1e-5])
-    reach = REACHES[kind](lengths, 0.3)
+    sensitivity = SENSITIVITIES[kind](lengths, 0.3)
 
     def risk(u):
         return (2 * guess / (2 + guess * u**2)).sum()
 
-    u = reach.balance(guess)
-    assert reach.support(u) == pytest.approx(1.0)
+    u = sensitivity.balance(guess)
+    assert sensitivity.support(u) == pytest.approx(1.0)
     for _ in range(500):
         other = np.abs(rng.standard_cauchy(5)) * 10.0 ** rng.uniform(-2, 2, 5)
-        other = other / reach.support(other)
+        other = other / sensitivity.support(other)
         assert risk(u) <= risk(other) * (1 + 1e-6)

@@ -56,14 +56,16 @@ def records(rng: np.random.Generator) -> list[np.ndarray]:
     return [*hostile(GRID.size), *halves, *wild]
 
 
-def pairs_about(problem: object, adds: bool, n: int, rng: np.random.Generator) -> list[tuple]:
+def pairs_about(problem: object, count_is_private: bool, n: int, rng: np.random.Generator) -> list[tuple]:
     center, base = problem.center, problem.center + 0.1 * rng.normal(size=(n, GRID.size))
     ends = corners(problem)
-    far = [neighbours(adds, base, center + (1e9 if i % 2 else 1.0) * c, center - c) for i, c in enumerate(ends)]
+    far = [
+        neighbours(count_is_private, base, center + (1e9 if i % 2 else 1.0) * c, center - c) for i, c in enumerate(ends)
+    ]
     for c in (ends[3], ends[4]):  # thresholds bite unless all others stand beyond them
-        far.append(neighbours(adds, np.tile(center + c, (n, 1)), center + c, center - c))
+        far.append(neighbours(count_is_private, np.tile(center + c, (n, 1)), center + c, center - c))
     odd = records(rng)
-    return far + [neighbours(adds, base, record, odd[i - 1]) for i, record in enumerate(odd)]
+    return far + [neighbours(count_is_private, base, record, odd[i - 1]) for i, record in enumerate(odd)]
 
 
 @pytest.mark.parametrize("relation", RELATIONS)
@@ -71,7 +73,7 @@ def pairs_about(problem: object, adds: bool, n: int, rng: np.random.Generator) -
 @pytest.mark.parametrize("method", CHOSEN)
 def test_no_neighbour_exceeds_epsilon(method, bound, relation, rng):
     plan = planned(CHOSEN[method], BOUNDS[bound], relation)
-    losses = plan_losses(plan, pairs_about(plan.problem, plan.problem.adds, plan.n, rng))
+    losses = plan_losses(plan, pairs_about(plan.problem, plan.problem.count_is_private, plan.n, rng))
     assert 0 < max(losses) <= float(plan.epsilon) * (1 + 1e-9)
 
 
@@ -86,7 +88,9 @@ def test_the_bound_over_all_components_is_used_up(count, bound, relation, rng):
     inside = np.arange(plan.basis.size) < plan.stage.parts[0].where.size
     for direction in (inside * (which == 0), inside * (which == 1), inside * (1.0 - 2 * which)):
         corner = plan.basis.synthesize(plan.bound.radius * direction / np.linalg.norm(direction))
-        pair = neighbours(plan.problem.adds, base, plan.problem.center + corner, plan.problem.center - corner)
+        pair = neighbours(
+            plan.problem.count_is_private, base, plan.problem.center + corner, plan.problem.center - corner
+        )
         # Under add-remove part of epsilon covers the count, and a corner is only half as far from the centre.
         share = float(plan.stage.parts[0].law.epsilon)
         assert 0.98 * share <= plan.stage.parts[0].law.loss(
@@ -119,7 +123,7 @@ def test_no_neighbour_moves_a_stage_past_its_share(method, bound, relation, rng)
     assert sum((stage.epsilon for stage in stages), Fraction(0)) == plan.epsilon
     for stage in stages:
         inner = getattr(stage.problem, "inner", stage.problem)
-        losses = stage_losses(stage, pairs_about(inner, plan.problem.adds, plan.n, rng))
+        losses = stage_losses(stage, pairs_about(inner, plan.problem.count_is_private, plan.n, rng))
         assert max(losses) <= float(stage.epsilon) * (1 + 1e-9)
         assert max(losses) > 0 or not isinstance(stage.parts[0].law, dp.noise.Ball)
 
@@ -141,7 +145,7 @@ def test_no_neighbour_moves_a_radius_past_its_share(relation, rng):
     plan = dp.plans.RadiusPlan(n=30, epsilon=1.0, grid=GRID, quantile=0.5, neighbors=relation, invalid="center")
     base = np.exp(rng.normal(size=(30, 1))) * rng.normal(size=(30, GRID.size))
     odd = [*records(rng), np.full(GRID.size, 1e9), *base[:3]]
-    pairs = [neighbours(plan.problem.adds, base, record, odd[i - 1]) for i, record in enumerate(odd)]
+    pairs = [neighbours(plan.problem.count_is_private, base, record, odd[i - 1]) for i, record in enumerate(odd)]
     for stage in (plan.stage, plan.next(drawn_without_noise(plan, base)[:1])):
         assert 0.2 <= max(stage_losses(stage, pairs)) <= float(stage.epsilon)
 

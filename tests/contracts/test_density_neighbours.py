@@ -14,7 +14,7 @@ import pytest
 
 import dpfda as dp
 from dpfda.bounds.atoms import Atoms
-from dpfda.bounds.diameter import AtomReach
+from dpfda.bounds.diameter import AtomSensitivity
 from dpfda.problems.density import DensityProblem
 
 METHODS = {
@@ -119,18 +119,18 @@ def test_the_constant_is_public():
 class TestCertifiedBound:
     """Grids of more than 4,096 cells: above the truth, and by less than 1.4."""
 
-    def reach(self, shape, components, lone=False):
+    def sensitivity(self, shape, components, lone=False):
         plan = dp.DensityPlan(
             n=100, epsilon=1, domain=[(0, 1)] * len(shape), cells=shape, method=dp.methods.FRL(components=4)
         )
-        inner = plan.problem.reach.restricted(1 + np.arange(components))
-        return AtomReach(inner.atoms, inner.factor, inner.rest, lone)
+        inner = plan.problem.sensitivity.restricted(1 + np.arange(components))
+        return AtomSensitivity(inner.atoms, inner.factor, inner.rest, lone)
 
     @pytest.mark.parametrize(("shape", "components"), [((80, 60), 20), ((70, 64), 120), ((20, 18, 16), 40)])
     @pytest.mark.parametrize("lone", [False, True])
     def test_against_all_pairs(self, monkeypatch, shape, components, lone, rng):
         weights = rng.uniform(0.1, 1, components)
-        bound = self.reach(shape, components, lone)
+        bound = self.sensitivity(shape, components, lone)
         certified = bound.absolute(weights), bound.euclidean(weights)
         monkeypatch.setattr("dpfda.bounds.diameter.EXACT", 10**6)
         exact = bound.absolute(weights), bound.euclidean(weights)
@@ -193,8 +193,8 @@ def test_a_problem_in_floats_would_be_caught():
 
     class Broken(DensityProblem):
         @property
-        def reach(self):
-            return DensityProblem.reach.func(self).scaled(0.8)
+        def sensitivity(self):
+            return DensityProblem.sensitivity.func(self).scaled(0.8)
 
     plan = plan_for("FRL", "line")
     broken = Broken(**{f.name: getattr(plan.problem, f.name) for f in fields(plan.problem)})

@@ -753,7 +753,7 @@ def test_a_method_that_spends_more_than_is_charged_is_refused(tmp_path):
 def test_a_later_stage_that_costs_too_much_is_never_drawn(tmp_path, monkeypatch):
     book = dp.Ledger.create(tmp_path / "s.ledger", study="s", epsilon=10)
     plan = dp.MeanPlan(n=40, **(FACTS | {"method": dp.methods.Staged(dp.methods.KNorm(3), spread=0.5)}))
-    real = type(plan.course)._refinement
+    real = type(plan.schedule)._refinement
     drawn = []
 
     def greedy(self, centre, axes, number):
@@ -765,7 +765,7 @@ def test_a_later_stage_that_costs_too_much_is_never_drawn(tmp_path, monkeypatch)
         )
 
     plan.release(np.zeros((40, WIDTH)))
-    monkeypatch.setattr(type(plan.course), "_refinement", greedy)
+    monkeypatch.setattr(type(plan.schedule), "_refinement", greedy)
     first = plan.stage.parts[0].law
     monkeypatch.setattr(type(first), "draw", lambda self, settled, count=None: self.real(settled))
     with pytest.raises(dp.errors.PlanMismatch, match="does not keep to its budget") as caught:

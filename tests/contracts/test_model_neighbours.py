@@ -53,11 +53,11 @@ def test_no_neighbour_moves_a_covariance_past_epsilon(method, relation, rng):
     for direction in directions:
         corner = 0.8 * line.synthesize(direction / np.linalg.norm(direction))
         base = np.tile(center - corner, (plan.n, 1))
-        pairs.append(neighbours(plan.problem.adds, base, center + corner, center - corner))
-        pairs.append(neighbours(plan.problem.adds, base, center + 1e6 * corner, center - corner))
+        pairs.append(neighbours(plan.problem.count_is_private, base, center + corner, center - corner))
+        pairs.append(neighbours(plan.problem.count_is_private, base, center + 1e6 * corner, center - corner))
     records = hostile(GRID.size)
     base = rng.normal(0, 1, (plan.n, GRID.size))
-    pairs += [neighbours(plan.problem.adds, base, r, records[i - 1]) for i, r in enumerate(records)]
+    pairs += [neighbours(plan.problem.count_is_private, base, r, records[i - 1]) for i, r in enumerate(records)]
     losses = plan_losses(plan, pairs)
     assert max(losses) <= 1.0
     if method.startswith("KNorm") and relation == "replace":
@@ -121,9 +121,10 @@ def test_no_neighbour_moves_a_minimiser_past_epsilon(criterion, dimension, relat
             [0.5] * dimension + [-7.5], [*np.ones(dimension), ends[1]],
         ]  # fmt: skip
         base = np.column_stack([rng.uniform(-0.2, 1.2, (plan.n, dimension)), rng.integers(0, 3, plan.n)])
-        pairs = [neighbours(plan.problem.adds, base, np.array(far[0]), np.array(far[1]))]
+        pairs = [neighbours(plan.problem.count_is_private, base, np.array(far[0]), np.array(far[1]))]
         pairs += [
-            neighbours(plan.problem.adds, base, np.array(r), np.array(strange[i - 1])) for i, r in enumerate(strange)
+            neighbours(plan.problem.count_is_private, base, np.array(r), np.array(strange[i - 1]))
+            for i, r in enumerate(strange)
         ]
         losses = stage_losses(plan.stage, pairs)
         assert max(losses) <= 1.0
@@ -220,7 +221,7 @@ def odd_pairs(
     records += [np.append(odd, 0.3 * curve) for odd in hostile(3 * inputs)[:6] for odd in [odd[:inputs]]]
     records.append(np.full(inputs + size, np.nan))
     base = np.column_stack([rng.normal(0, 1, (plan.n, inputs)), rng.normal(0, 1, (plan.n, size))])
-    return [neighbours(plan.problem.adds, base, record, records[i - 1]) for i, record in enumerate(records)]
+    return [neighbours(plan.problem.count_is_private, base, record, records[i - 1]) for i, record in enumerate(records)]
 
 
 @pytest.mark.parametrize("relation", RELATIONS)

@@ -104,11 +104,11 @@ def test_gradient_ascent_from_a_random_pair_finds_the_worst_and_nothing_worse(me
     base = rng.normal(0, 0.3, (4, GRID.size))
     record = rng.normal(0, 1, GRID.size)
     record /= np.linalg.norm(record)
-    step, best, reach = 0.5, 0.0, 4.0  # beyond the body, below the elementwise clamp
+    step, best, sensitivity = 0.5, 0.0, 4.0  # beyond the body, below the elementwise clamp
     for _ in range(40):
 
         def loss(x: np.ndarray) -> float:
-            return with_neighbours(plan, base, (reach * x, -reach * x))
+            return with_neighbours(plan, base, (sensitivity * x, -sensitivity * x))
 
         here = loss(record)
         best = max(best, here)

@@ -15,7 +15,7 @@ import pytest
 from conftest import BOUNDS, GRID, drawn_without_noise, hostile, neighbours, stage_loss, stage_losses
 
 import dpfda as dp
-from dpfda.problems.about import InsideProblem, VaryProblem
+from dpfda.problems.ellipsoid_stages import InsideProblem, VaryProblem
 from dpfda.problems.norms import NormProblem
 
 RELATIONS = ("replace", "add-remove")
@@ -37,7 +37,7 @@ def mean_plan(method: object, bound: object, relation: str, n: int = 40, **more:
     return dp.MeanPlan(n=n, bound=bound, method=method, neighbors=relation, **facts)
 
 
-def pairs_of(stage: dp.problems.base.Stage, n: int, adds: bool, rng: np.random.Generator) -> list[tuple]:
+def pairs_of(stage: dp.problems.base.Stage, n: int, count_is_private: bool, rng: np.random.Generator) -> list[tuple]:
     """Neighbours about a stage: across its body along single functions and blocks, far out, and hostile."""
     inner = getattr(stage.problem, "inner", stage.problem)
     basis, center = inner.basis, inner.center
@@ -49,10 +49,10 @@ def pairs_of(stage: dp.problems.base.Stage, n: int, adds: bool, rng: np.random.G
         unit = direction / np.linalg.norm(direction)
         corner = basis.synthesize(lengths * unit if not inner.bound.on_grid else lengths[0] * unit)
         for far in (0.5, 1.0, 30.0):
-            pairs.append(neighbours(adds, base, center + far * corner, center - far * corner))
-        pairs.append(neighbours(adds, base, center + 1e9 * corner, center))
+            pairs.append(neighbours(count_is_private, base, center + far * corner, center - far * corner))
+        pairs.append(neighbours(count_is_private, base, center + 1e9 * corner, center))
     odd = hostile(GRID.size)
-    pairs += [neighbours(adds, base, record, odd[i - 1]) for i, record in enumerate(odd)]
+    pairs += [neighbours(count_is_private, base, record, odd[i - 1]) for i, record in enumerate(odd)]
     return pairs
 
 
@@ -73,7 +73,7 @@ def test_no_neighbour_moves_a_stage_past_its_share(method, bound, relation, rng)
         assert len(stages) == plan.passes_needed
         assert sum((stage.epsilon for stage in stages), Fraction(0)) == plan.epsilon
         for stage in stages[fresh:]:  # the first one knows no draws: once is enough
-            losses = stage_losses(stage, pairs_of(stage, plan.n, plan.problem.adds, rng))
+            losses = stage_losses(stage, pairs_of(stage, plan.n, plan.problem.count_is_private, rng))
             assert max(losses) <= float(stage.epsilon)
             assert max(losses) > 0 or not isinstance(stage.parts[0].law, dp.noise.Ball)  # scores may move alike
 
@@ -111,10 +111,10 @@ def test_no_neighbour_moves_a_centred_covariance_past_its_share(relation, rng):
             code = getattr(stage.problem, "code", getattr(stage.problem, "inner", stage.problem))
             corner = code.basis.synthesize(code.bound.outer * np.eye(code.basis.size)[0])
             same = np.tile(code.center - corner, (plan.n, 1))
-            pairs = [neighbours(plan.problem.adds, same, code.center + far * corner, code.center - corner)
+            pairs = [neighbours(plan.problem.count_is_private, same, code.center + far * corner, code.center - corner)
                      for far in (0.5, 1.0, 1e9)]  # fmt: skip
             odd = hostile(GRID.size)
-            pairs += [neighbours(plan.problem.adds, data, r, odd[i - 1]) for i, r in enumerate(odd)]
+            pairs += [neighbours(plan.problem.count_is_private, data, r, odd[i - 1]) for i, r in enumerate(odd)]
             losses = stage_losses(stage, pairs)
             assert max(losses) <= float(stage.epsilon)
             assert max(losses) > 0 or isinstance(stage.parts[0].law, dp.noise.Choice)
@@ -125,7 +125,7 @@ def test_no_neighbour_moves_a_radius_past_epsilon(relation, rng):
     plan = dp.plans.RadiusPlan(n=30, epsilon=1.0, grid=GRID, quantile=0.5, neighbors=relation, invalid="center")
     base = np.exp(rng.normal(size=(30, 1))) * rng.normal(size=(30, GRID.size))
     odd = [*hostile(GRID.size), np.zeros(GRID.size), np.full(GRID.size, 1e9), *base[:3]]
-    pairs = [neighbours(plan.problem.adds, base, a, b) for a, b in itertools.pairwise(odd)]
+    pairs = [neighbours(plan.problem.count_is_private, base, a, b) for a, b in itertools.pairwise(odd)]
     drawn = drawn_without_noise(plan, base)
     assert plan.next(drawn) is None
     for stage in stages_of(plan, drawn):
@@ -180,7 +180,7 @@ def test_huge_public_noise_does_not_round_scores():
     other = data.copy()
     other[499] = curve
     summaries = [plan.summarize(x) for x in (data, other)]
-    scores = [plan.stage.settle(summary)[0] for summary in summaries]
+    scores = [plan.stage.to_lattice(summary)[0] for summary in summaries]
     moved = [a - b for a, b in zip(*scores, strict=True)]
     assert 0 < max(moved) - min(moved) <= plan.stage.problem.range
 
@@ -188,10 +188,10 @@ def test_huge_public_noise_does_not_round_scores():
 # -- the choice itself --------------------------------------------------------------------------------
 
 
-def probabilities(scores: list[Fraction], epsilon: float, reach: float) -> np.ndarray:
+def probabilities(scores: list[Fraction], epsilon: float, sensitivity: float) -> np.ndarray:
     """Exact outcome probabilities of permute and flip, by enumeration of all orders."""
     size, best = len(scores), max(scores)
-    coins = [math.exp(-epsilon * float(best - s) / reach) for s in scores]
+    coins = [math.exp(-epsilon * float(best - s) / sensitivity) for s in scores]
     found = np.zeros(size)
     for order in itertools.permutations(range(size)):
         left = 1.0

@@ -43,7 +43,7 @@ def contents(rng: np.random.Generator) -> list[np.ndarray]:
 
 
 def losses(plan: dp.MeanPlan, base: list[np.ndarray], others: list[np.ndarray]) -> list[float]:
-    adds = plan.neighbors == "add-remove"
+    count_is_private = plan.neighbors == "add-remove"
     stages = [plan.stage]
     found = []
     for stage in stages:
@@ -51,7 +51,7 @@ def losses(plan: dp.MeanPlan, base: list[np.ndarray], others: list[np.ndarray]) 
         for other in others:
             data = table([*base[1:], other])
             statistics.append(stage.statistic(engines.summarize(stage.problem, data, columns="h*")))
-        if adds:
+        if count_is_private:
             without = stage.statistic(engines.summarize(stage.problem, table(base[1:]), columns="h*"))
             found += [stage.loss(s - without) for s in statistics]
         else:

@@ -114,9 +114,9 @@ class FloatSum(dp.MeanPlan):
     @cached_property
     def stage(self) -> Stage:
         problem = FloatProblem(**{field.name: getattr(self.problem, field.name) for field in fields(self.problem)})
-        reach = 2 * self.bound.radius / self.n
-        steps = np.full(1, reach / float(self.epsilon) * 2.0**-40)
-        law = Laplace(self.epsilon, steps, int(reach / steps[0]))
+        sensitivity = 2 * self.bound.radius / self.n
+        steps = np.full(1, sensitivity / float(self.epsilon) * 2.0**-40)
+        law = Laplace(self.epsilon, steps, int(sensitivity / steps[0]))
         return Stage(problem, (Part(np.arange(1), np.ones(1), law),))
 
 

@@ -145,11 +145,11 @@ def read_npy(data: bytes) -> None:
 def read_plan(data: bytes) -> None:
     """A plan, and all that is shown of it."""
     text = data.decode("utf-8", "surrogateescape")
-    plan = codec.revive(codec.unseal(text, "plan", 1).get("plan"))
+    plan = codec.from_plain(codec.unseal(text, "plan", 1).get("plan"))
     if not isinstance(plan, Plan | GroupPlan):
         raise dp.errors.FileError("No plan.")
     repr(plan)
-    assert codec.revive(codec.unseal(plan.to_json(), "plan", 1)["plan"]) == plan
+    assert codec.from_plain(codec.unseal(plan.to_json(), "plan", 1)["plan"]) == plan
     if isinstance(plan, Plan):
         plan.explain()
         plan._repr_html_()

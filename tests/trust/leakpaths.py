@@ -150,7 +150,7 @@ def _plan_and_summary() -> list[Any]:
     plan = dp.MeanPlan(n=ROWS, **FACTS)
     summary = plan.summarize(people(), columns="v*")
     ball = dp.MeanPlan(n=ROWS, **{**FACTS, "method": dp.methods.KNorm(4)})
-    print(repr(summary), str(summary), repr(ball.stage.settle(ball.summarize(curves()))))
+    print(repr(summary), str(summary), repr(ball.stage.to_lattice(ball.summarize(curves()))))
     return [plan]
 
 

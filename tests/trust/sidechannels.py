@@ -69,7 +69,7 @@ def steps(plan: Any) -> dict[str, Callable[[], np.ndarray]]:
     """The noise step of a plan, ready to run, for each of the extreme data sets."""
     found = {}
     for name, data in extremes().items():
-        settled = plan.stage.settle(plan.summarize(data))
+        settled = plan.stage.to_lattice(plan.summarize(data))
         found[name] = lambda settled=settled: exits._drawn(plan.stage, settled)
         found[name]()  # what is public is computed once and kept
     return found

@@ -63,7 +63,7 @@ def test_the_search_comes_close_to_epsilon_and_not_past_it(name):
     assert FOUND[name] <= found.share <= 1.0
     assert found.passed
     pair = found.pair
-    again = Company(target, pair.others).loss(pair.first, None if target.adds else pair.second)
+    again = Company(target, pair.others).loss(pair.first, None if target.count_is_private else pair.second)
     assert again == found.loss  # the pair that is named has the loss that is named
     assert encoded_alone(target, np.random.default_rng(1))
 

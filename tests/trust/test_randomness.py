@@ -22,7 +22,7 @@ laws = [
 def draws():
     random.seed(0)
     np.random.seed(0)
-    return [law.draw(law.settle(zeros)).tobytes() for law in laws for _ in range(1 if law is not laws[-1] else 8)]
+    return [law.draw(law.to_lattice(zeros)).tobytes() for law in laws for _ in range(1 if law is not laws[-1] else 8)]
 draws()
 seen = []
 for _ in range(4):
@@ -38,8 +38,8 @@ seen.append(b"".join(draws()))
 size = 64 * 8
 choices = slice(3 * size, None)
 for law in range(3):
-    assert len({text[law * size : (law + 1) * size] for text in seen}) == 5, laws[law].words
-assert len({text[choices] for text in seen}) == 5, laws[3].words
+    assert len({text[law * size : (law + 1) * size] for text in seen}) == 5, laws[law].description
+assert len({text[choices] for text in seen}) == 5, laws[3].description
 print("fresh")
 """
 

@@ -203,18 +203,18 @@ def _released(kind: Any, facts: dict[str, Any], asked: Asked) -> Any:
     plan = kind(n=PLACEHOLDER if asked.n is None else asked.n, grid=grid, **facts)
     book = door.open_ledger(asked.ledger)
     door.check_budget(book, plan)
-    spent = data.reads_once(asked.curves)
-    plan.check_passes(spent)
+    single_pass_reason = data.reads_once(asked.curves)
+    plan.check_passes(single_pass_reason)
     most = plan.most if asked.n is not None else None  # while they are being counted, all are used
-    again = lambda problem: engines.summarize(problem, asked.curves, most=most, **reading)  # noqa: E731
-    summary = again(plan.stage.problem)
+    reread = lambda problem: engines.summarize(problem, asked.curves, most=most, **reading)  # noqa: E731
+    summary = reread(plan.stage.problem)
     if asked.n is None:
         plan = kind(n=summary.count, grid=grid, **facts)
-        plan.check_passes(spent)
+        plan.check_passes(single_pass_reason)
         if plan.stage.problem.key != summary.key:  # for this many curves another first pass is better
-            _check_again(spent)
-            summary = again(plan.stage.problem)
-    return door.execute(plan, summary, book, asked.query, again)
+            _check_again(single_pass_reason)
+            summary = reread(plan.stage.problem)
+    return door.execute(plan, summary, book, asked.query, reread)
 
 
 def _by_group(kind: Any, facts: dict[str, Any], asked: Asked, reading: dict[str, Any]) -> Any:
@@ -223,10 +223,10 @@ def _by_group(kind: Any, facts: dict[str, Any], asked: Asked, reading: dict[str,
         raise ParameterError(
             "with add-remove, which groups exist must be public", "no list", "Pass groups=['north', 'south', ...]."
         )
-    spent, book = data.reads_once(asked.curves), door.open_ledger(asked.ledger)
+    single_pass_reason, book = data.reads_once(asked.curves), door.open_ledger(asked.ledger)
     first = kind(n=PLACEHOLDER, **facts)
     door.check_budget(book, first)
-    first.check_passes(spent)
+    first.check_passes(single_pass_reason)
     names = as_groups(asked.groups)
     if names is None:
         warn_of_reading("groups")
@@ -243,14 +243,16 @@ def _by_group(kind: Any, facts: dict[str, Any], asked: Asked, reading: dict[str,
     plans = tuple(kind(n=sizes[name], **facts) for name in names)
     plan = GroupPlan(names, plans, True if asked.groups is None else None)
     if read is not None and any(part.stage.problem.key != read[name].key for name, part in zip(names, plan.plans)):
-        _check_again(spent)
+        _check_again(single_pass_reason)
         read = None
     return plan.release(asked.curves, book, asked.query, by=asked.by, read=read, **reading)
 
 
-def _check_again(spent: str) -> None:
-    if spent:
-        raise ParameterError("without n the records are read twice", spent, "Pass n, the public number of records.")
+def _check_again(single_pass_reason: str) -> None:
+    if single_pass_reason:
+        raise ParameterError(
+            "without n the records are read twice", single_pass_reason, "Pass n, the public number of records."
+        )
 
 
 def _with_units(facts: dict[str, Any], reading: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:

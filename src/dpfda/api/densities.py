@@ -141,14 +141,14 @@ def _grouped(
         tables = {str(name): table for name, table in counts.items()}
         if len(tables) < len(counts):
             raise ParameterError("groups must have different names", "two that are spelt alike", "Rename one.")
-        if names is None and not probe.problem.adds:
+        if names is None and not probe.problem.count_is_private:
             return {name: probe.summarize_counts(table) for name, table in tables.items()}
         if names is not None:
             if missing := set(tables) - set(names):
                 raise ParameterError("groups must hold those of the counts", shown(min(missing)), "Add it to groups.")
             nothing = np.zeros(probe.problem.bins, dtype=int)
             return {name: probe.summarize_counts(tables.get(name, nothing)) for name in names}
-    if names is None and probe.problem.adds:
+    if names is None and probe.problem.count_is_private:
         raise ParameterError(
             "with add-remove, which groups exist must be public", "no list", "Pass groups=['north', 'south', ...]."
         )

@@ -20,7 +20,7 @@ import numpy as np
 
 from dpfda import noise
 from dpfda.audits.children import CAN_FORK, at_once
-from dpfda.audits.whole import Data, book_for
+from dpfda.audits.releases import Data, book_for
 from dpfda.core.errors import BudgetExceeded, DpfdaError
 
 #: Releases of a single number that are compared together.
@@ -36,13 +36,13 @@ class Check:
     detail: str
 
 
-def checks(plan: Any, data: Data, told: Callable[[int], None]) -> list[Check]:
+def checks(plan: Any, data: Data, report_progress: Callable[[int], None]) -> list[Check]:
     """All of them, each on its own ledger."""
     found = []
     for check in (_charged_first, _refused, _copies, _fresh, _fresh_in_children):
         with tempfile.TemporaryDirectory() as folder:
             found.append(check(plan, data, Path(folder) / "audit.ledger"))
-        told(1)
+        report_progress(1)
     return found
 
 

@@ -29,12 +29,12 @@ WORDS = ("NA", "NULL", "NaN", "None", "n/a", "")
 TIMES, MOST = (0.01, 1, 10, 100, 1000), (2**31, 2**38)
 
 
-def door_checks(plan: Any, found: Found, told: Callable[[int], None]) -> list[Check]:
+def door_checks(plan: Any, found: Found, report_progress: Callable[[int], None]) -> list[Check]:
     """All of them, on the worst pair that was found."""
     doors = Doors(plan, found)
     checks = [doors.merging(), doors.files(), doors.counts(), doors.records(), doors.queries()]
     checks += [doors.labels()] if found.target.keyed else []
-    told(len(checks))
+    report_progress(len(checks))
     return checks
 
 
@@ -100,9 +100,9 @@ class Doors:
                 parts.append(plan.summarize(rows, **self._people(names)))
             return parts[0].merge(parts[1])
 
-        sides = (self.first, None if target.adds else self.second)
+        sides = (self.first, None if target.count_is_private else self.second)
         one, two = (self._outcome(both, side) for side in sides)
-        outside = self._may_stop and not target.adds
+        outside = self._may_stop and not target.count_is_private
         return self._told(name, one, two, "somebody in two parts", outside)
 
     def files(self) -> Check:
@@ -131,7 +131,7 @@ class Doors:
     def _written(self, path: Path, rows: np.ndarray, people: list[str]) -> dict[str, Any]:
         """Rows in a text file, with whose they are; and how that is read."""
         names = [f"c{i}" for i in range(rows.shape[1])]
-        unit = self.target.problem.intake.unit.name if self.target.keyed else None
+        unit = self.target.problem.alignment.unit.name if self.target.keyed else None
         lines = [",".join([*([unit] if unit else []), *names])]
         for person, row in zip(people, rows, strict=True):
             lines.append(",".join([*([person] if unit else []), *(repr(float(x)) for x in row)]))
@@ -147,7 +147,7 @@ class Doors:
         with tempfile.TemporaryDirectory() as folder:
             for word in WORDS:
                 outcomes: list[np.ndarray | str] = []
-                for record in (self.first, None if target.adds else self.second):
+                for record in (self.first, None if target.count_is_private else self.second):
                     rows, people = np.repeat(self.other, len(others), axis=0), others
                     if record is not None:
                         rows, people = np.vstack([record, rows, record]), [word, *others, "somebody"]
@@ -162,7 +162,7 @@ class Doors:
     def counts(self) -> Check:
         """Numbers of records far from the plan's: where that number is private, none may be refused."""
         name, target = "No number of records is refused", self.target
-        if not target.adds:
+        if not target.count_is_private:
             return Check(name, True, "the number of records is public here")
         worst = 0.0
         for count in sorted({*(int(times * target.n) for times in TIMES), *MOST, 0}):

@@ -30,7 +30,7 @@ class Side:
 
 
 def side_of(stage: Any, summary: Any) -> Side:
-    settled = stage.settle(summary)
+    settled = stage.to_lattice(summary)
     return Side(settled, [part.law.real(s) for part, s in zip(stage.parts, settled, strict=True)])
 
 

@@ -15,14 +15,13 @@ from scipy.stats import norm
 
 from dpfda.audits.conduct import Check
 from dpfda.audits.laws import Finding
+from dpfda.audits.releases import Data, Whole
 from dpfda.audits.search import Found
 from dpfda.audits.steps import NoiseStep
-from dpfda.audits.whole import Data, Whole
 from dpfda.core import codec
 from dpfda.core.errors import FileError
 from dpfda.core.files import write_whole
-from dpfda.results import plots
-from dpfda.results import statements as words
+from dpfda.results import plots, statements
 
 VERSION = 1
 #: A defect is called detectable if it would be seen with this probability, in standard errors.
@@ -183,17 +182,17 @@ class Audit:
     @property
     def title(self) -> str:
         kind = type(self.plan).__name__
-        return f"Audit of a {kind}, {words.cost(self.plan)}, plan {self.plan.digest[:12]}"
+        return f"Audit of a {kind}, {statements.cost(self.plan)}, plan {self.plan.digest[:12]}"
 
     @property
     def subject(self) -> str:
         """What was audited, in a sentence."""
         first = self.parts[0].plan
-        noun, record = first.vocabulary.release, first.vocabulary.record
+        noun, record = first.wording.release, first.wording.record
         several = f"{len(self.parts)} parts, each a {noun}" if len(self.parts) > 1 else noun
         return (
             f"{several.capitalize()} of {first.n:,} {record}s, {first.method_words}; neighbours differ by one {record} "
-            f"{'more or less' if first.problem.adds else 'replaced'}."
+            f"{'more or less' if first.problem.count_is_private else 'replaced'}."
         )
 
     @property

@@ -13,12 +13,12 @@ import numpy as np
 from dpfda.audits.conduct import Check, checks
 from dpfda.audits.doors import door_checks
 from dpfda.audits.outcomes import side_of
+from dpfda.audits.releases import Data, data_of, whole_releases
 from dpfda.audits.report import Audit, PlanAudit
 from dpfda.audits.search import Found, Search
 from dpfda.audits.steps import NoiseStep, noise_step
 from dpfda.audits.targets import Company, Target, encoded_alone, first_target, later_target
-from dpfda.audits.whole import Data, data_of, whole_releases
-from dpfda.core.checks import whole
+from dpfda.core.checks import check_integer
 from dpfda.core.errors import DpfdaError, ParameterError, shown
 from dpfda.plans import ClassPlan, GroupPlan
 from dpfda.plans.base import Plan
@@ -52,7 +52,7 @@ def audit(
     True
     """
     for name, value, least in (("draws", draws, 1000), ("releases", releases, 8), ("effort", effort, 100)):
-        whole(name, value, least, "Fewer show nothing.")
+        check_integer(name, value, least, "Fewer show nothing.")
     if isinstance(plan, GroupPlan):
         members = dict(zip(plan.groups, plan.plans, strict=True))
     elif isinstance(plan, Plan):
@@ -118,7 +118,7 @@ class Auditor:
         self.rng, self.progress = rng, progress
         self.false_alarm = false_alarm
 
-    def told(self, what: str, total: int) -> Callable[[int], None]:
+    def report_progress(self, what: str, total: int) -> Callable[[int], None]:
         done = 0
 
         def more(count: int) -> None:
@@ -143,10 +143,10 @@ class Auditor:
             )
         ]
         small, sides = self._data(first)
-        conduct += door_checks(self.plan, first, self.told("trying the doors", 6))
-        conduct += checks(small, sides[0], self.told("watching releases", 5))
-        told = self.told("whole releases", releases)
-        releasing = whole_releases(small, sides, releases, self.false_alarm / 4, told)
+        conduct += door_checks(self.plan, first, self.report_progress("trying the doors", 6))
+        conduct += checks(small, sides[0], self.report_progress("watching releases", 5))
+        report_progress = self.report_progress("whole releases", releases)
+        releasing = whole_releases(small, sides, releases, self.false_alarm / 4, report_progress)
         found = [each for each, _ in searches]
         return PlanAudit(
             name, self.plan, found, steps, releasing, conduct, self.notes, sides[0], small is not self.plan
@@ -157,12 +157,12 @@ class Auditor:
         drawn: list[np.ndarray] = []
         stage, target, data = self.plan.stage, first_target(self.plan), None
         while stage is not None:
-            told = self.told(f"searching neighbours, {target.name}", effort)
-            found = Search(target, effort, self.rng, told).run()
+            report_progress = self.report_progress(f"searching neighbours, {target.name}", effort)
+            found = Search(target, effort, self.rng, report_progress).run()
             yield found, stage
             if data is None:
                 company = Company(target, found.pair.others)
-                data = company, found.pair.second if not target.adds else found.pair.first
+                data = company, found.pair.second if not target.count_is_private else found.pair.first
             drawn.append(self._quiet(stage, target, data))
             stage = self.plan.next(drawn)
             target = later_target(self.plan, stage, len(drawn) + 1) if stage is not None else target
@@ -179,10 +179,12 @@ class Auditor:
             self.notes.append(f"{numbers} numbers leave; their noise was drawn {each:,} times, not {draws:,}.")
         for found, stage in searches:
             company, pair = Company(found.target, found.pair.others), found.pair
-            records = (pair.first, None if found.target.adds else pair.second)
+            records = (pair.first, None if found.target.count_is_private else pair.second)
             one, two = (side_of(stage, company.summary(record)) for record in records)
-            told = self.told(f"drawing noise, {found.target.name}", each)
-            yield noise_step(found.target.name, stage, (one, two), each, self.false_alarm / 4 / len(searches), told)
+            report_progress = self.report_progress(f"drawing noise, {found.target.name}", each)
+            yield noise_step(
+                found.target.name, stage, (one, two), each, self.false_alarm / 4 / len(searches), report_progress
+            )
 
     def _data(self, found: Found) -> tuple[Any, tuple[Any, Any]]:
         """Both neighbours as whole data sets; of a smaller plan, where they would not fit into memory."""
@@ -193,7 +195,7 @@ class Auditor:
             target = first_target(plan)
             self.notes.append(f"Whole releases were made with n = {most:,}: larger data do not fit into memory.")
         others = Company(target, pair.others).rows()
-        records = (pair.first, None if target.adds else pair.second)
+        records = (pair.first, None if target.count_is_private else pair.second)
         one, two = (
             data_of(
                 target, others if record is None else np.vstack([record, others]), 0 if record is None else len(record)

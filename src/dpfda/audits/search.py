@@ -68,8 +68,8 @@ class Found:
 class Search:
     """One attacker, with a fixed number of tries."""
 
-    def __init__(self, target: Target, effort: int, rng: np.random.Generator, told: Callable[[int], None]):
-        self.target, self.left, self.rng, self.told = target, effort, rng, told
+    def __init__(self, target: Target, effort: int, rng: np.random.Generator, report_progress: Callable[[int], None]):
+        self.target, self.left, self.rng, self.report_progress = target, effort, rng, report_progress
         self.space = space_of(target.problem)
         middle = self.space.middle[None]
         self.found = Found(target, Pair(middle, middle, middle, "nothing"))
@@ -90,11 +90,11 @@ class Search:
     def tried(self, pair: Pair) -> float:
         """The loss of one pair; a record that the plan says it refuses cannot leak."""
         self.left, self.found.tried = self.left - 1, self.found.tried + 1
-        self.told(1)
+        self.report_progress(1)
         try:
             if self._company is None or self._company.others is not pair.others:
                 self._company = Company(self.target, pair.others)
-            loss = self._company.loss(pair.first, None if self.target.adds else pair.second)
+            loss = self._company.loss(pair.first, None if self.target.count_is_private else pair.second)
         except RecordError:
             self.found.refused += 1
             if self.target.problem.invalid == "raise":
@@ -155,35 +155,35 @@ class Search:
     def climb(self, pair: Pair, tries: int) -> None:
         """Uphill from a pair: along gradients while they help, by random steps then."""
         story, stop = pair.story, self.left - tries
-        here, stride = self.tried(pair), 0.5
+        loss, stride = self.tried(pair), 0.5
         while self.left > stop and stride > 1e-4:
-            uphill = self._uphill(pair, here, stop)
+            uphill = self._uphill(pair, loss, stop)
             if uphill is None:
                 break
             moved = self._moved(pair, uphill, stride, f"{story}, then along gradients")
             there = self.tried(moved)
-            pair, here, stride = (moved, there, 1.3 * stride) if there > here else (pair, here, stride / 2)
+            pair, loss, stride = (moved, there, 1.3 * stride) if there > loss else (pair, loss, stride / 2)
         wide = 0.3
         while self.left > stop and wide > 1e-6:
             step = self._aside(pair.first, wide), self._aside(pair.second, wide)
             moved = replace(pair, first=step[0], second=step[1], story=f"{story}, then random steps")
             there = self.tried(moved)
-            wide *= 1.5 if there > here else 0.9
-            pair, here = (moved, there) if there >= here else (pair, here)
+            wide *= 1.5 if there > loss else 0.9
+            pair, loss = (moved, there) if there >= loss else (pair, loss)
 
-    def _uphill(self, pair: Pair, here: float, stop: int) -> tuple[np.ndarray, np.ndarray] | None:
+    def _uphill(self, pair: Pair, loss: float, stop: int) -> tuple[np.ndarray, np.ndarray] | None:
         """The direction in which the loss grows fastest, by finite differences; None where it is flat."""
         if not (np.isfinite(pair.first).all() and np.isfinite(pair.second).all()):
             return None
         axes = self.space.shapes
         slopes = np.zeros((2, len(axes)))
-        for side in range(1 if self.target.adds else 2):
+        for side in range(1 if self.target.count_is_private else 2):
             for i, axis in enumerate(axes):
                 if self.left <= stop:
                     return None
                 step = APART * axis * (np.arange(2)[:, None] == side)
                 there = self.tried(self._moved(pair, step, 1.0, pair.story))
-                slopes[side, i] = max(there - here, -here) / APART if there >= 0 else 0.0
+                slopes[side, i] = max(there - loss, -loss) / APART if there >= 0 else 0.0
         size = float(np.linalg.norm(slopes))
         return None if size == 0 else (slopes[0] @ axes / size, slopes[1] @ axes / size)
 

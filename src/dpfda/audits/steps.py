@@ -33,7 +33,12 @@ class NoiseStep:
 
 
 def noise_step(
-    name: str, stage: Any, sides: tuple[Side, Side], draws: int, false_alarm: float, told: Callable[[int], None]
+    name: str,
+    stage: Any,
+    sides: tuple[Side, Side],
+    draws: int,
+    false_alarm: float,
+    report_progress: Callable[[int], None],
 ) -> NoiseStep:
     """Draw each side's noise `draws / 2` times; test every law, and bound epsilon from below."""
     counts = [Counts(stage, sides, side) for side in (0, 1)]
@@ -44,7 +49,7 @@ def noise_step(
         for start in range(0, len(shares), workers):
             for found in at_once([count.work(size) for size in shares[start : start + workers]]):
                 count.join(found)
-            told(sum(shares[start : start + workers]))
+            report_progress(sum(shares[start : start + workers]))
     findings, ratios = [], [np.empty(0)]
     for i, part in enumerate(stage.parts):
         if isinstance(part.law, Choice):

@@ -36,13 +36,13 @@ class Target:
     precision: np.ndarray  # what each number is multiplied by, over its noise: where an attacker looks first
 
     @property
-    def adds(self) -> bool:
-        return bool(self.problem.adds)
+    def count_is_private(self) -> bool:
+        return bool(self.problem.count_is_private)
 
     @property
     def keyed(self) -> bool:
         """Whether a record is all that one person or household has, in any number of rows."""
-        return self.problem.intake is not None and self.problem.intake.unit is not None
+        return self.problem.alignment is not None and self.problem.alignment.unit is not None
 
     def read(self, rows: np.ndarray, people: Sequence[str]) -> Any:
         """The summary of these rows, each of them somebody's."""

@@ -3,7 +3,7 @@
 Every record is clipped to a public convex body about a public centre before it is added up.
 On the lattice of encoded records each body is a ball of one and the same radius in one of three
 norms, so clipping is decided in exact integers, and no order of summation can change it
-(derivations: integer clip). What two records of a body can differ by is its *reach*.
+(derivations: integer clip). What two records of a body can differ by is its *sensitivity*.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from dpfda.bounds.lattice import RADIUS, SHRUNK, brought_near, clip_euclidean
-from dpfda.bounds.reach import BoxReach, EuclideanReach, ManhattanReach
-from dpfda.bounds.sensitivity import Reach
+from dpfda.bounds.lattice import RADIUS, SHRUNK, clip_euclidean, rescale_far_rows
+from dpfda.bounds.sensitivities import BoxSensitivity, EuclideanSensitivity, ManhattanSensitivity
+from dpfda.bounds.sensitivity import Sensitivity
 from dpfda.core.codec import Fact, frozen_array
 from dpfda.core.errors import ParameterError, RecordError, shown
 from dpfda.spaces.grid import Grid
@@ -62,7 +62,7 @@ class Bound(Fact, ABC):
     def support(self, weights: ArrayLike) -> float:
         """``sup sum_j weights_j |c_j|`` over the body about its centre; two records differ by twice that."""
         u = np.abs(np.asarray(weights, dtype=float))
-        return self.reach(self.lengths(u.size), 1.0).support(u)
+        return self.sensitivity(self.lengths(u.size), 1.0).support(u)
 
     @staticmethod
     @abstractmethod
@@ -74,7 +74,7 @@ class Bound(Fact, ABC):
         """Semi-axes of the body in `size` orthonormal coordinates."""
 
     @abstractmethod
-    def reach(self, lengths: np.ndarray, diameter: float) -> Reach:
+    def sensitivity(self, lengths: np.ndarray, diameter: float) -> Sensitivity:
         """Differences of `diameter` times half the body with these semi-axes."""
 
     @property
@@ -164,8 +164,8 @@ class L2Ball(Bound):
     def lengths(self, size: int) -> np.ndarray:
         return np.full(size, self.radius)
 
-    def reach(self, lengths: np.ndarray, diameter: float) -> Reach:
-        return EuclideanReach(lengths, diameter)
+    def sensitivity(self, lengths: np.ndarray, diameter: float) -> Sensitivity:
+        return EuclideanSensitivity(lengths, diameter)
 
     @property
     def outer(self) -> float:
@@ -193,8 +193,8 @@ class Ellipsoid(Bound):
     def lengths(self, size: int) -> np.ndarray:
         return self.axes
 
-    def reach(self, lengths: np.ndarray, diameter: float) -> Reach:
-        return EuclideanReach(lengths, diameter)
+    def sensitivity(self, lengths: np.ndarray, diameter: float) -> Sensitivity:
+        return EuclideanSensitivity(lengths, diameter)
 
     @property
     def size(self) -> int:
@@ -225,7 +225,7 @@ class L1Ball(Bound):
     def clip_lattice(lattice: np.ndarray) -> np.ndarray:
         inside = lattice.copy()
         far = np.abs(inside).max(axis=1) > RADIUS
-        inside[far] = brought_near(inside[far])
+        inside[far] = rescale_far_rows(inside[far])
         total = np.abs(inside).sum(axis=1)  # integers below 2^53 up to 2^27 coordinates: exact in any order
         outside = total > RADIUS
         factor = SHRUNK / total[outside]
@@ -239,8 +239,8 @@ class L1Ball(Bound):
     def lengths(self, size: int) -> np.ndarray:
         return np.full(size, self.radius)
 
-    def reach(self, lengths: np.ndarray, diameter: float) -> Reach:
-        return ManhattanReach(lengths, diameter)
+    def sensitivity(self, lengths: np.ndarray, diameter: float) -> Sensitivity:
+        return ManhattanSensitivity(lengths, diameter)
 
     @property
     def outer(self) -> float:
@@ -274,8 +274,8 @@ class Box(Bound):
     def lengths(self, size: int) -> np.ndarray:
         return self.sides
 
-    def reach(self, lengths: np.ndarray, diameter: float) -> Reach:
-        return BoxReach(lengths, diameter)
+    def sensitivity(self, lengths: np.ndarray, diameter: float) -> Sensitivity:
+        return BoxSensitivity(lengths, diameter)
 
     @property
     def size(self) -> int:

@@ -1,4 +1,4 @@
-"""What two points of a box can differ by: the exact reach of densities.
+"""What two points of a box can differ by: the exact sensitivity of densities.
 
 Two neighbours differ by two feature vectors, so sensitivities are diameters of a finite set in an
 absolute or Euclidean norm. Up to 4,096 atoms all pairs are compared. Above that, blocks of atoms
@@ -14,8 +14,8 @@ from functools import cached_property
 import numpy as np
 
 from dpfda.bounds.atoms import ABSOLUTE, EUCLIDEAN, Atoms, Blocks, Measure
-from dpfda.bounds.reach import BoxReach
-from dpfda.bounds.sensitivity import Reach
+from dpfda.bounds.sensitivities import BoxSensitivity
+from dpfda.bounds.sensitivity import Sensitivity
 from dpfda.core.errors import ParameterError
 
 #: Up to this many atoms every pair is compared.
@@ -44,7 +44,7 @@ class Diameter:
 
 
 @dataclass(frozen=True, eq=False)
-class AtomReach:
+class AtomSensitivity:
     """Differences of two atoms' features, times `factor`; with `lone`, of one atom and nothing.
 
     `rest` holds the features of a record that has no atom (derivations: densities).
@@ -128,19 +128,19 @@ class AtomReach:
         upper, seen = np.zeros(1), 0.0
         if others.size:
             upper, seen = self._farthest(x[others], loose[others], weights, EUCLIDEAN)
-        reach, far = self._hub_reach(hubs, loose[order[:HUBS]], weights)
+        sensitivity, far = self._hub_reach(hubs, loose[order[:HUBS]], weights)
         attained = max(attained, seen, far)
         for _ in range(HUB_ROUNDS):
-            if reach.max() <= max(TIGHT * attained, float(upper.max())):
+            if sensitivity.max() <= max(TIGHT * attained, float(upper.max())):
                 break
-            chosen = np.zeros(len(reach), dtype=bool)
-            chosen[np.argsort(-reach)[: HUBS // 4]] = True
+            chosen = np.zeros(len(sensitivity), dtype=bool)
+            chosen[np.argsort(-sensitivity)[: HUBS // 4]] = True
             finer, parents = hubs.split(chosen)
             own, far = self._hub_reach(finer, EUCLIDEAN.lengths(finer.strays() * weights), weights)
             attained = max(attained, far)
-            reach = np.concatenate([reach[~chosen], np.minimum(own, reach[chosen][parents])])
+            sensitivity = np.concatenate([sensitivity[~chosen], np.minimum(own, sensitivity[chosen][parents])])
             hubs = hubs.taken(~chosen).joined(finer)
-        reached = max(float(upper.max()), float(reach.max()), attained)
+        reached = max(float(upper.max()), float(sensitivity.max()), attained)
         return Diameter(reached * self.factor, attained * self.factor)
 
     def _hub_reach(self, hubs: Blocks, loose: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, float]:
@@ -188,8 +188,8 @@ class AtomReach:
         shape = np.cbrt(filter * self.lengths)
         return shape * self.support(filter / shape)
 
-    def balance(self, guess: np.ndarray) -> np.ndarray:
-        precision = BoxReach(self.lengths, 1.0).balance(guess)
+    def balance(self, prior_energy: np.ndarray) -> np.ndarray:
+        precision = BoxSensitivity(self.lengths, 1.0).balance(prior_energy)
         return precision / self.support(precision)
 
     def axes(self) -> np.ndarray:
@@ -198,20 +198,20 @@ class AtomReach:
     def together(self, alone: np.ndarray) -> float:
         return float(alone.sum())
 
-    def restricted(self, where: np.ndarray) -> Reach:
-        return AtomReach(self.atoms.restricted(where), self.factor, self.rest[where], self.lone)
+    def restricted(self, where: np.ndarray) -> Sensitivity:
+        return AtomSensitivity(self.atoms.restricted(where), self.factor, self.rest[where], self.lone)
 
-    def loosened(self) -> Reach:
-        return BoxReach(np.full(self.lengths.size, self.lengths.max()), 1.0)
+    def loosened(self) -> Sensitivity:
+        return BoxSensitivity(np.full(self.lengths.size, self.lengths.max()), 1.0)
 
-    def scaled(self, factor: float) -> Reach:
-        return AtomReach(self.atoms, self.factor * factor, self.rest, self.lone)
+    def scaled(self, factor: float) -> Sensitivity:
+        return AtomSensitivity(self.atoms, self.factor * factor, self.rest, self.lone)
 
-    def outline(self, most: int = OUTLINE) -> AtomReach:
+    def outline(self, most: int = OUTLINE) -> AtomSensitivity:
         """Some atoms, corners included: quick, and close enough for choosing parameters."""
         lines = tuple(
             line[np.linspace(0, len(line) - 1, count).round().astype(int)]
             for line, count in zip(self.atoms.lines, self.atoms.counts(most), strict=True)
         )
         some = Atoms(lines, self.atoms.index, self.atoms.height, self.atoms.whole or self.atoms)
-        return AtomReach(some, self.factor, self.rest, self.lone)
+        return AtomSensitivity(some, self.factor, self.rest, self.lone)

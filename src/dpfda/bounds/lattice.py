@@ -43,7 +43,7 @@ def clip_euclidean(lattice: np.ndarray) -> np.ndarray:
     rows, energy = lattice[outside], energy[outside]
     far = energy >= EXACT
     if far.any():
-        nearer = brought_near(rows if far.all() else rows[far])
+        nearer = rescale_far_rows(rows if far.all() else rows[far])
         energy[far] = _two_limb_energy(nearer)
         rows[far] = nearer
     rows *= np.where(energy > LIMIT, SHRUNK / np.sqrt(energy), 1.0)[:, None]
@@ -55,7 +55,7 @@ def clip_euclidean(lattice: np.ndarray) -> np.ndarray:
     return clipped
 
 
-def brought_near(rows: np.ndarray) -> np.ndarray:
+def rescale_far_rows(rows: np.ndarray) -> np.ndarray:
     """Rows times the power of two that puts their largest value just below the radius, truncated."""
     rows = np.clip(rows, -HUGE, HUGE)
     exponent = np.frexp(np.abs(rows).max(axis=1))[1]

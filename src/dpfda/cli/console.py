@@ -53,7 +53,7 @@ def guarded(command: Callable[..., None]) -> Callable[..., None]:
         except (typer.Exit, typer.Abort, typer.BadParameter):
             raise
         except DpfdaError as error:
-            words = " ".join([_spelt(str(error)), *getattr(error, "__notes__", ())])
+            words = " ".join([_as_options(str(error)), *getattr(error, "__notes__", ())])
             err.print(f"Error: {words}", style="bold red")
             raise typer.Exit(3 if isinstance(error, LedgerError) else 1) from None
         except KeyboardInterrupt:
@@ -72,7 +72,7 @@ def guarded(command: Callable[..., None]) -> Callable[..., None]:
     return run
 
 
-def _spelt(message: str) -> str:
+def _as_options(message: str) -> str:
     """A message about keywords of Python, about options of the command."""
     message = message.replace("header=True", "--header or --no-header").replace("header=False", "--no-header")
     message = re.sub(r"(--\w+) ([ .])", r"\1\2", OPTIONS.sub(r"--\1 ", message))
@@ -82,7 +82,7 @@ def _spelt(message: str) -> str:
 
 
 def _warn(message: Warning | str, *place: Any, **more: Any) -> None:
-    err.print(f"Warning: {_spelt(str(message))}", style="bold yellow")
+    err.print(f"Warning: {_as_options(str(message))}", style="bold yellow")
 
 
 class Bar:

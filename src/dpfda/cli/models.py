@@ -15,7 +15,7 @@ from dpfda.cli.console import guarded, out, progress_bar
 from dpfda.cli.releasing import check_options, split
 from dpfda.cli.releasing import shown as shown_model
 from dpfda.core import files
-from dpfda.core.checks import check_guess, one_of
+from dpfda.core.checks import check_choice, check_guess
 from dpfda.core.errors import FileError, ParameterError, RecordError
 from dpfda.core.labels import Coder, as_groups
 from dpfda.estimators import KernelClassifier, KernelRegressor, predictions
@@ -139,7 +139,7 @@ def fit_command(
     outputs = _outputs(output, csv, plot, statement, as_json)
     check_options(context, (), None, ledger, study)
     check_guess(n, neighbors)
-    one_of("loss", loss, ("squared", "huber", "logistic", "hinge"))
+    check_choice("loss", loss, ("squared", "huber", "logistic", "hinge"))
     if not target:
         raise ParameterError("a model needs a target", "none", "Pass --target COLUMN.")
     if not domain:

@@ -157,7 +157,7 @@ def read_plan(path: Path, kind: type[AnyPlan]) -> AnyPlan:
 
 def read_any_plan(path: Path) -> Any:
     """A plan, or one per group."""
-    plan = codec.revive(codec.unseal(files.read_text(path, "plan"), "plan", VERSION).get("plan"))
+    plan = codec.from_plain(codec.unseal(files.read_text(path, "plan"), "plan", VERSION).get("plan"))
     if not isinstance(plan, Plan | GroupPlan):
         raise FileError("The file holds no plan.")
     return plan
@@ -185,7 +185,7 @@ def figures(plan: Plan) -> dict[str, Any]:
         "method": repr(plan.chosen),
         "expected_error": plan.expected_error,
         "expected_risk": plan.expected_risk,
-        "relative_error": float(np.sqrt(plan.expected_risk) / plan.vocabulary.size),
+        "relative_error": float(np.sqrt(plan.expected_risk) / plan.wording.size),
         "numbers_released": int(sum(part.where.size for part in plan.stage.parts)),
     }
 
@@ -223,7 +223,7 @@ class Outputs:
                     (self.surface, lambda: plots.png(release.plot(kind="surface"))),
                     (self.components, lambda: plots.png(release.plot_eigenfunctions())),
                 ]
-                with door.standing(release.entry, release.study):
+                with door.note_charge_stands(release.entry, release.study):
                     return [str(places[path].write(content())) for path, content in contents if path is not None]
 
             yield write

@@ -18,8 +18,7 @@ from dpfda.cli.console import guarded, out
 from dpfda.core import files
 from dpfda.core.errors import ParameterError, shown
 from dpfda.plans import CovariancePlan, GroupPlan
-from dpfda.results import plots
-from dpfda.results import statements as words
+from dpfda.results import plots, statements
 
 
 @guarded
@@ -199,7 +198,7 @@ def compare_command(
     if plot:
         opt.check_picture(plot)
         ax = plots.comparison([float(p.epsilon) for p in next(iter(plans.values()))], risks)
-        ax.set_title(f"n = {base.n:,}, {base.vocabulary.rows[0][1]}", loc="left", fontsize=9)
+        ax.set_title(f"n = {base.n:,}, {base.wording.rows[0][1]}", loc="left", fontsize=9)
         files.write_whole(plot, plots.png(ax))
     if as_json:
         out.print_json(data={"measure": f"expected_{measure}", "epsilons": budgets, "methods": risks})
@@ -209,5 +208,5 @@ def compare_command(
     for budget in budgets:
         table.add_column(f"eps {budget}", justify="right")
     for name, values in risks.items():
-        table.add_row(name, *(words.number(v) for v in values))
+        table.add_row(name, *(statements.number(v) for v in values))
     out.print(table)

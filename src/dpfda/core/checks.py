@@ -32,7 +32,7 @@ def check_name(what: str, text: object, longest: int = LONGEST_NAME) -> None:
         raise ParameterError(f"{what} are printable texts of up to {longest} characters", shown(text), "Shorten it.")
 
 
-def one_of(name: str, value: Any, allowed: Sequence[Any]) -> None:
+def check_choice(name: str, value: Any, allowed: Sequence[Any]) -> None:
     if not any(value is a or (isinstance(value, str) and value == a) for a in allowed):
         raise ParameterError(
             f"{name} must be one of {', '.join(map(str, allowed))}", shown(value), f"Pass {name}={allowed[0]!r}."
@@ -55,7 +55,7 @@ def check_positive(name: str, value: float | None, above: float = 0.0) -> None:
         )
 
 
-def whole(name: str, value: Any, least: int, why: str) -> int:
+def check_integer(name: str, value: Any, least: int, why: str) -> int:
     """A whole number of at least `least`."""
     if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
         raise ParameterError(f"{name} must be a whole number of at least {least}", shown(value), why)
@@ -64,7 +64,7 @@ def whole(name: str, value: Any, least: int, why: str) -> int:
 
 def number_of_records(n: Any, why: str) -> int:
     """At least two, and few enough for exact totals."""
-    n = whole("n", n, 2, why)
+    n = check_integer("n", n, 2, why)
     if n > MOST_RECORDS:
         raise ParameterError(f"n must be at most {MOST_RECORDS}", n, "Release several groups instead.")
     return n

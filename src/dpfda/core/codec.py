@@ -82,17 +82,17 @@ def exact_fraction(value: Any) -> Fraction | None:
         return None
 
 
-def plain(value: Any) -> Any:
+def to_plain(value: Any) -> Any:
     """A fact (or a part of one) as JSON-able data."""
     if isinstance(value, Fact):
         fields = [f for f in dataclasses.fields(value) if f.compare and not _unsaid(value, f)]  # type: ignore[arg-type]
-        return {"type": type(value).__name__} | {f.name: plain(getattr(value, f.name)) for f in fields}
+        return {"type": type(value).__name__} | {f.name: to_plain(getattr(value, f.name)) for f in fields}
     if isinstance(value, np.ndarray):
         return value.tolist()
     if isinstance(value, Fraction):
         return {"type": "Fraction", "value": str(value)}
     if isinstance(value, tuple | list):
-        return [plain(v) for v in value]
+        return [to_plain(v) for v in value]
     if isinstance(value, np.generic):
         return value.item()
     return value
@@ -110,12 +110,12 @@ def _unsaid(fact: Any, field: dataclasses.Field[Any]) -> bool:
 MOST_DEPTH = 150
 
 
-def revive(data: Any, depth: int = 0) -> Any:
+def from_plain(data: Any, depth: int = 0) -> Any:
     """The fact that :func:`plain` wrote; unknown types and fields are refused."""
     if depth > MOST_DEPTH:
         raise FileError("The file is nested too deeply to be a plan or a release.")
     if isinstance(data, list):
-        return [revive(v, depth + 1) for v in data] if any(isinstance(v, list | dict) for v in data) else data
+        return [from_plain(v, depth + 1) for v in data] if any(isinstance(v, list | dict) for v in data) else data
     if not isinstance(data, Mapping):
         return data
     name = data.get("type")
@@ -131,7 +131,7 @@ def revive(data: Any, depth: int = 0) -> Any:
     if unknown := sorted(set(fields) - known):
         raise FileError(f"{name} has no field {unknown[0][:40]!r}; the file may come from a newer version.")
     try:
-        return Fact.types[name](**{k: revive(v, depth + 1) for k, v in fields.items()})
+        return Fact.types[name](**{k: from_plain(v, depth + 1) for k, v in fields.items()})
     except DpfdaError:
         raise
     except (TypeError, AttributeError, ValueError, ArithmeticError, LookupError, MemoryError):

@@ -62,7 +62,7 @@ def died(engine: str, error: Exception) -> ClusterError:
     )
 
 
-def spelt(error: DpfdaError) -> str:
+def to_text(error: DpfdaError) -> str:
     """An error as text, for a column of a table."""
     parts: Any = error.__reduce__()
     return json.dumps([type(error).__name__, parts[1]])

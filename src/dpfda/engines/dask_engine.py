@@ -16,7 +16,7 @@ import numpy as np
 from dpfda.core.errors import DpfdaError, ParameterError
 from dpfda.core.labels import Coder
 from dpfda.engines.answers import Answer, died, guarded, opened, passed, telling
-from dpfda.engines.task import Partial, Task, added_up, one_file
+from dpfda.engines.task import Partial, Task, added_up, summarize_file
 from dpfda.reading.blocks import Raw, shares
 from dpfda.reading.places import Place
 from dpfda.reading.source import Source
@@ -127,7 +127,7 @@ def _added(task: Task, source: Source, data: Any) -> Answer:
 
 def _one(task: Task, source: Source) -> Answer:
     own = _with(source, None)
-    return guarded(lambda: one_file(task, own), own)
+    return guarded(lambda: summarize_file(task, own), own)
 
 
 def _deal(source: Source, data: Any, count: int) -> list[Answer]:

@@ -15,7 +15,7 @@ import pyarrow as pa
 
 from dpfda.core.errors import ParameterError
 from dpfda.core.labels import Coder, texts
-from dpfda.engines.answers import Answer, died, guarded, opened, read, spelt
+from dpfda.engines.answers import Answer, died, guarded, opened, read, to_text
 from dpfda.engines.checkpoints import plain_stretch, plain_summary, stretch_of, summary_of
 from dpfda.engines.task import Partial, Task, added_up
 from dpfda.reading.items import Batches
@@ -75,7 +75,7 @@ def _answers(task: Task, source: Source, batches: Iterable[pa.RecordBatch], keye
     for name, summary in whole.summaries.items():
         _add(rows, name, json.dumps(plain_summary(summary)), None, None, None)
     found = None if whole.found is None else json.dumps(plain_stretch(whole.found))
-    error = None if answer.error is None else spelt(answer.error)
+    error = None if answer.error is None else to_text(answer.error)
     _add(rows, None, None, found, error, answer.repeats)
     yield pa.RecordBatch.from_pydict(rows, schema=pa.schema([(name, pa.string()) for name in rows]))
 

@@ -14,7 +14,7 @@ from dpfda.core.origins import as_site, as_stretch
 from dpfda.engines import dask_engine as cluster
 from dpfda.engines import spark_engine as spark
 from dpfda.engines.checkpoints import Part, Saved, load
-from dpfda.engines.task import ALL, Partial, Task, here, one_file
+from dpfda.engines.task import ALL, Partial, Task, summarize_file, summarize_local
 from dpfda.problems.base import Problem, Summary
 from dpfda.reading.functional import cluster_of
 from dpfda.reading.layouts import as_layout
@@ -70,12 +70,12 @@ def _run(
         return task.finished(cluster.partial(task, records, source), source)
     if engine == "spark":
         return task.finished(spark.partial(task, records, source), source)
-    return here(task, source, progress)
+    return summarize_local(task, source, progress)
 
 
 def _check_kept(task: Task, source: Source, engine: str | None) -> None:
     """On an engine rows have no order of their own, so a rule that keeps some needs labels."""
-    unit = task.problem.intake.unit if task.problem.intake is not None else None
+    unit = task.problem.alignment.unit if task.problem.alignment is not None else None
     if engine and unit is not None and unit.most is not None and unit.order is None and not task.long(source):
         raise ParameterError(
             "on an engine, curves of a unit are kept by their labels",
@@ -140,7 +140,7 @@ def _resumed(
         cluster.each(task, list(new()), note)
     else:
         for part, mark in new():
-            note(part, mark, one_file(task, part))
+            note(part, mark, summarize_file(task, part))
     whole = task.finished(Partial(saved.summaries), source)
     return {name: replace(summary, origins=saved.origins(name)) for name, summary in whole.items()}
 

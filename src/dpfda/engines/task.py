@@ -104,7 +104,7 @@ class Task:
     def source(self, records: Any, by: Any = None, **reading: Any) -> Source:
         """The records as this task reads them."""
         first = self.problem
-        unit: Unit | None = first.intake.unit if first.intake is not None else None
+        unit: Unit | None = first.alignment.unit if first.alignment is not None else None
         points = None if first.record_grid is None else first.record_grid.points
         named = unit is not None and reading.get("units") is None
         curves = first.record_grid is not None
@@ -120,7 +120,7 @@ class Task:
     @property
     def keyed(self) -> bool:
         """Whether some records belong together."""
-        return self.problem.intake is not None and self.problem.intake.unit is not None
+        return self.problem.alignment is not None and self.problem.alignment.unit is not None
 
     @property
     def lenient(self) -> bool:
@@ -130,7 +130,7 @@ class Task:
     @property
     def by_public_facts(self) -> bool:
         """Whether nothing may be refused because of where labels lie: what a record holds, or how many there are."""
-        return self.lenient or self.problem.adds
+        return self.lenient or self.problem.count_is_private
 
     @staticmethod
     def long(source: Source) -> bool:
@@ -148,8 +148,8 @@ class Task:
 
     def orders(self, source: Source, anywhere: bool) -> tuple[Order, Order]:
         """What watches over the labels of curves and of units; `anywhere` where equal ones are side by side already."""
-        layout, intake = as_layout(source.layout), self.problem.intake
-        unit = intake.unit.name if intake is not None and intake.unit is not None else "unit"
+        layout, alignment = as_layout(source.layout), self.problem.alignment
+        unit = alignment.unit.name if alignment is not None and alignment.unit is not None else "unit"
         noted = not self.by_public_facts
         ids = Order(layout.id if isinstance(layout, Long) else "curve", anywhere, noted and not self.keyed)
         return ids, Order(unit, anywhere, noted)
@@ -172,7 +172,7 @@ class Task:
         if gather:
             found = [raw for raw in raws if len(raw)]
             raws = [in_order(together(found))] if found else []
-        return records(raws, self.problem.intake, *(orders or self.orders(source, gather)))
+        return records(raws, self.problem.alignment, *(orders or self.orders(source, gather)))
 
     def gathers(self, source: Source) -> bool:
         """Whether rows that belong together may lie anywhere: in memory, or where no order may be asked for."""
@@ -237,13 +237,15 @@ class Task:
         return {name: found[name] if name in found else empty(problem) for name, problem in problems.items()}
 
 
-def here(task: Task, source: Source, progress: readers.Progress | None = None) -> dict[str, Summary]:
+def summarize_local(task: Task, source: Source, progress: readers.Progress | None = None) -> dict[str, Summary]:
     """All records of a source, in this process; no more than are wanted, where that is public."""
     if task.most is not None and source.spends_itself:  # it may have to be read again
         source = replace(source, held=list(source.blocks()))
-    told = None if task.problem.adds or task.keyed_in(source) else progress  # how many rows there are is private there
+    reported = (
+        None if task.problem.count_is_private or task.keyed_in(source) else progress
+    )  # how many rows there are is private there
     file = getattr(progress, "file", None)
-    whole = added_up(task.read(source, raws, gather=gather) for raws, gather in _readings(task, source, told, file))
+    whole = added_up(task.read(source, raws, gather=gather) for raws, gather in _readings(task, source, reported, file))
     found = {name: summary.count for name, summary in whole.summaries.items()}
     surplus = {name: most for name, most in (task.most or {}).items() if found.get(name, 0) > most}
     if surplus:
@@ -312,7 +314,7 @@ def _readings(
     for number in range(times):
         raws = source.blocks(file)
         raws = raws if times == 1 else _share(raws, number, times)
-        yield (raws if progress is None else _told(raws, progress, source.size_hint())), gather
+        yield (raws if progress is None else _with_progress(raws, progress, source.size_hint())), gather
 
 
 def _share(raws: Iterable[Raw], number: int, times: int) -> Iterator[Raw]:
@@ -321,12 +323,12 @@ def _share(raws: Iterable[Raw], number: int, times: int) -> Iterator[Raw]:
         yield raw.take(np.flatnonzero(shares(raw.keys[0], times) == number))
 
 
-def one_file(task: Task, part: Source) -> Partial:
+def summarize_file(task: Task, part: Source) -> Partial:
     """One file by itself."""
     return task.read(part, part.blocks(), gather=task.gathers(part))
 
 
-def _told(raws: Iterable[Raw], progress: readers.Progress, hint: int | None) -> Iterator[Raw]:
+def _with_progress(raws: Iterable[Raw], progress: readers.Progress, hint: int | None) -> Iterator[Raw]:
     """The same, with a word after each batch about how many rows were read."""
     done = 0
     for raw in raws:
@@ -341,11 +343,11 @@ def summarize(problem: Problem, records: Any, *, progress: readers.Progress | No
     `progress(done, total)` is called after each batch; `total` is None where the source cannot say.
     """
     task = Task(problem)
-    return here(task, task.source(records, **reading), progress)[ALL]
+    return summarize_local(task, task.source(records, **reading), progress)[ALL]
 
 
 def summarize_groups(problem: Problem, records: Any, by: Any, coder: Coder, **reading: Any) -> dict[str, Summary]:
     """Exact totals of each group's records, by the name of the group, in this process. Confidential."""
     task = Task(problem, grouped=True, groups=coder.groups)
     progress = reading.pop("progress", None)
-    return here(task, task.source(records, by, **reading), progress)
+    return summarize_local(task, task.source(records, by, **reading), progress)

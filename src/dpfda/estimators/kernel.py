@@ -14,15 +14,14 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
-from dpfda.core.checks import as_epsilon, one_of
+from dpfda.core.checks import as_epsilon, check_choice
 from dpfda.core.errors import ParameterError, RecordError, shown
 from dpfda.core.labels import Coder, label_text, warn_of_reading
 from dpfda.estimators import validation as arrays
 from dpfda.estimators.base import PrivateEstimator, chosen_class, decision, predictions
 from dpfda.ledger import Ledger
 from dpfda.plans import ClassPlan, KernelPlan, SmootherPlan
-from dpfda.results import plots
-from dpfda.results import statements as words
+from dpfda.results import plots, statements
 
 
 class KernelRegressor(RegressorMixin, PrivateEstimator):
@@ -80,7 +79,7 @@ class KernelRegressor(RegressorMixin, PrivateEstimator):
 
     def fit(self, X: Any, y: Any) -> Self:
         """Release the function that explains the responses best, for its smoothness."""
-        one_of("loss", self.loss, ("squared", "huber"))
+        check_choice("loss", self.loss, ("squared", "huber"))
         X, y = self._checked(X, y, y_numeric=True)
         facts: dict[str, Any] = {
             "n": self._count(X), "epsilon": self.epsilon, "domain": self._domain(X),
@@ -193,7 +192,7 @@ class KernelClassifier(ClassifierMixin, PrivateEstimator):
 
     def fit(self, X: Any, y: Any) -> Self:
         """Release the decision function (or one per class) of least regularised risk."""
-        one_of("loss", self.loss, ("logistic", "hinge"))
+        check_choice("loss", self.loss, ("logistic", "hinge"))
         X, codes, classes = self._labelled(X, y)
         names = tuple(label_text(label) for label in classes)
         facts: dict[str, Any] = {
@@ -269,5 +268,5 @@ class KernelClassifier(ClassifierMixin, PrivateEstimator):
             return release.plot(ax, **options)
         parts = list(release.values())
         best = np.argmax([part.values for part in parts], axis=0)
-        title = f"Decision regions, {words.guarantee(self.plan_)}"
+        title = f"Decision regions, {statements.guarantee(self.plan_)}"
         return plots.regions(parts[0].grid, best, [str(c) for c in self.classes_], ax, title)

@@ -36,32 +36,36 @@ class AR(Penalized):
 
     def calibrate(self, problem: Problem, epsilon: Fraction) -> tuple[Part, ...]:
         chosen = self.resolved(problem, epsilon)
-        unit, extent = _scale(problem, chosen.eta)
+        unit, max_abs = _scale(problem, chosen.eta)
         threshold = chosen.psi * unit
-        if not (threshold < extent).any():
-            top = float((extent / unit).max())
+        if not (threshold < max_abs).any():
+            top = float((max_abs / unit).max())
             raise ParameterError(
                 "psi must leave at least one coefficient alive", chosen.psi, f"Pass psi below {top:.3g}."
             )
-        return (self._part(problem, epsilon, _alive(threshold, extent), threshold, late=problem.adds),)
+        return (
+            self._part(
+                problem, epsilon, _alive(threshold, max_abs), threshold, threshold_after_noise=problem.count_is_private
+            ),
+        )
 
-    def _best_psi(self, problem: Problem, epsilon: Fraction, unit: np.ndarray, extent: np.ndarray) -> float:
+    def _best_psi(self, problem: Problem, epsilon: Fraction, unit: np.ndarray, max_abs: np.ndarray) -> float:
         """For a given set of live coefficients the risk grows with psi, so the best psi just kills one of them."""
-        deadly = np.unique((extent / unit)[problem.public :]) * (1 + 1e-12)  # surely dead, whatever the rounding
+        deadly = np.unique((max_abs / unit)[problem.n_public :]) * (1 + 1e-12)  # surely dead, whatever the rounding
         candidates = [1e-9 * deadly[0], *deadly[:-1]]
         return float(min(candidates, key=lambda psi: self._psi_risk(problem, epsilon, psi * unit)))
 
     def _psi_risk(self, problem: Problem, epsilon: Fraction, threshold: np.ndarray) -> float:
-        alive = _alive(threshold, problem.extent[: threshold.size])
-        missed = np.where(alive > 0, np.minimum(problem.classes, threshold**2), problem.classes)
+        alive = _alive(threshold, problem.max_abs[: threshold.size])
+        missed = np.where(alive > 0, np.minimum(problem.prior_energies, threshold**2), problem.prior_energies)
         return self._risk(problem, epsilon, alive, missed.sum(axis=1))
 
 
 def _scale(problem: Problem, eta: float | None) -> tuple[np.ndarray, np.ndarray]:
     """Thresholds for psi one, and the bounds that they must stay below."""
     unit = 0.5 * powers(problem.basis.eigenvalues, -float(eta or 1) / 2)
-    return unit, problem.extent[: unit.size]
+    return unit, problem.max_abs[: unit.size]
 
 
-def _alive(threshold: np.ndarray, extent: np.ndarray) -> np.ndarray:
-    return (threshold < extent).astype(float)
+def _alive(threshold: np.ndarray, max_abs: np.ndarray) -> np.ndarray:
+    return (threshold < max_abs).astype(float)

@@ -65,7 +65,7 @@ class Auto(Method):
         parts: tuple[Part, ...] = self.resolved(problem, epsilon).calibrate(problem, epsilon)
         return parts
 
-    def words(self, problem: Any, epsilon: Fraction, chosen: Method) -> str:
+    def explanation(self, problem: Any, epsilon: Fraction, chosen: Method) -> str:
         """Why the choice fell as it did, in words and numbers."""
         outlook = self.outlook(problem, epsilon)
         found = self.candidates(outlook)

@@ -15,8 +15,8 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from dpfda.bounds.sensitivity import Reach
-from dpfda.core.checks import check_positive, one_of
+from dpfda.bounds.sensitivity import Sensitivity
+from dpfda.core.checks import check_choice, check_positive
 from dpfda.core.codec import Fact
 from dpfda.core.errors import ParameterError, shown
 from dpfda.noise import Laplace
@@ -57,11 +57,11 @@ class LaplaceMethod(Method):
     sensitivity: str
 
     def _check_options(self) -> None:
-        one_of("noise", self.noise, NOISES)
-        one_of("sensitivity", self.sensitivity, SENSITIVITIES)
+        check_choice("noise", self.noise, NOISES)
+        check_choice("sensitivity", self.sensitivity, SENSITIVITIES)
 
-    def _reach(self, problem: Problem) -> Reach:
-        return problem.reach.loosened() if self.sensitivity == "paper" else problem.reach
+    def _sensitivity_of(self, problem: Problem) -> Sensitivity:
+        return problem.sensitivity.loosened() if self.sensitivity == "paper" else problem.sensitivity
 
     def _part(
         self,
@@ -69,7 +69,7 @@ class LaplaceMethod(Method):
         epsilon: Fraction,
         filter: np.ndarray,
         threshold: np.ndarray | None = None,
-        late: bool = False,
+        threshold_after_noise: bool = False,
     ) -> Part:
         """The coordinates with a positive filter, with noise of the chosen shape."""
         where = noised(problem, filter)
@@ -78,32 +78,36 @@ class LaplaceMethod(Method):
                 "a filter must keep at least one coefficient", "none", "Check eta, psi and the kernel's scale."
             )
         kept = filter[where]
-        reach = self._reach(problem).restricted(where)
+        sensitivity = self._sensitivity_of(problem).restricted(where)
         law = Laplace.calibrated(
-            epsilon, self._scales(problem, where, reach, kept) / float(epsilon), kept, reach, problem.extent[where]
+            epsilon,
+            self._scales(problem, where, sensitivity, kept) / float(epsilon),
+            kept,
+            sensitivity,
+            problem.max_abs[where],
         )
-        return Part(where, kept, law, None if threshold is None else threshold[where], late)
+        return Part(where, kept, law, None if threshold is None else threshold[where], threshold_after_noise)
 
-    def _scales(self, problem: Problem, where: np.ndarray, reach: Reach, filter: np.ndarray) -> np.ndarray:
+    def _scales(self, problem: Problem, where: np.ndarray, sensitivity: Sensitivity, filter: np.ndarray) -> np.ndarray:
         """Scales at epsilon 1: the energy-minimal ones, or proportional to the kernel's square roots."""
         if self.noise == "matched":
-            return reach.matched(filter)
+            return sensitivity.matched(filter)
         root = np.sqrt(problem.basis.eigenvalues[where])
-        return root * reach.support(filter / root)
+        return root * sensitivity.support(filter / root)
 
     def _risk(self, problem: Problem, epsilon: Fraction, filter: np.ndarray, bias: np.ndarray | None = None) -> float:
         """What selection minimises: the risk before the lattice is laid."""
         where = noised(problem, filter)
         if not where.size:
             return math.inf
-        reach = self._reach(problem).restricted(where).outline()
-        scales = self._scales(problem, where, reach, filter[where]) / float(epsilon)
+        sensitivity = self._sensitivity_of(problem).restricted(where).outline()
+        scales = self._scales(problem, where, sensitivity, filter[where]) / float(epsilon)
         return class_risk(problem, filter, where, 2 * scales**2, bias)
 
 
 def noised(problem: Problem, filter: np.ndarray) -> np.ndarray:
     """The coordinates that a filter lets out and that are not public anyway."""
-    return problem.public + np.flatnonzero(filter[problem.public :] > 0)
+    return problem.n_public + np.flatnonzero(filter[problem.n_public :] > 0)
 
 
 def class_risk(
@@ -116,9 +120,9 @@ def class_risk(
     variance = filter**2 * problem.sampling
     variance[where] += noise
     if problem.shrinks:
-        return typical(shrunk_errors(problem.classes, filter, variance) + problem.floor, problem.sizes)
-    missed = ((1 - filter) ** 2 * problem.classes).sum(axis=1) if bias is None else bias
-    return typical(float(variance.sum()) + missed + problem.floor, problem.sizes)
+        return typical(shrunk_errors(problem.prior_energies, filter, variance) + problem.floor, problem.class_norms)
+    missed = ((1 - filter) ** 2 * problem.prior_energies).sum(axis=1) if bias is None else bias
+    return typical(float(variance.sum()) + missed + problem.floor, problem.class_norms)
 
 
 @dataclass(frozen=True, eq=False)

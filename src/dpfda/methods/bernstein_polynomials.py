@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from dpfda.core.checks import one_of
+from dpfda.core.checks import check_choice
 from dpfda.core.errors import ParameterError, shown
 from dpfda.methods.base import SENSITIVITIES, Method
 from dpfda.noise import Laplace
@@ -42,15 +42,15 @@ class Bernstein(Method):
                     f"{name} must be a whole number from 1 to {most:,}", shown(value), f"Pass {name}=10, say."
                 )
             object.__setattr__(self, name, int(value))
-        one_of("sensitivity", self.sensitivity, SENSITIVITIES)
+        check_choice("sensitivity", self.sensitivity, SENSITIVITIES)
 
     def frame(self, problem: Any) -> Any:
         return on_lattice(problem, self.lattice, self.order)
 
     def calibrate(self, problem: Problem, epsilon: Fraction) -> tuple[Part, ...]:
         size = problem.basis.size
-        reach = problem.reach.loosened() if self.sensitivity == "paper" else problem.reach
+        sensitivity = problem.sensitivity.loosened() if self.sensitivity == "paper" else problem.sensitivity
         even = np.ones(size)
-        scales = even * (reach.support(even) / float(epsilon))
-        law = Laplace.calibrated(epsilon, scales, even, reach, problem.extent[:size])
+        scales = even * (sensitivity.support(even) / float(epsilon))
+        law = Laplace.calibrated(epsilon, scales, even, sensitivity, problem.max_abs[:size])
         return (Part(np.arange(size), even, law),)

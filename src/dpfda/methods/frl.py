@@ -29,7 +29,7 @@ class FRL(LaplaceMethod):
         self._check_options()
 
     def resolved(self, problem: Problem, epsilon: Fraction) -> Self:
-        size = problem.basis.size - problem.public
+        size = problem.basis.size - problem.n_public
         count = self.components or best_count(lambda m: self._count_risk(problem, epsilon, m), size)
         return replace(self, components=within(count, size))
 
@@ -45,5 +45,5 @@ class FRL(LaplaceMethod):
 def first(count: int, problem: Problem) -> np.ndarray:
     """One on the first `count` coordinates that are not public, zero elsewhere."""
     filter = np.zeros(problem.basis.size)
-    filter[problem.public : problem.public + count] = 1.0
+    filter[problem.n_public : problem.n_public + count] = 1.0
     return filter

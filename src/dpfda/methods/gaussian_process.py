@@ -69,12 +69,12 @@ class GaussianProcess(Method):
             self.delta,
             np.sqrt(problem.basis.eigenvalues[where]),
             filter[where],
-            problem.reach.restricted(where),
-            problem.extent[where],
+            problem.sensitivity.restricted(where),
+            problem.max_abs[where],
         )
         return (Part(where, filter[where], law),)
 
     def _risk(self, problem: Problem, epsilon: Fraction, filter: np.ndarray) -> float:
         root = np.sqrt(problem.basis.eigenvalues)
-        distance = problem.reach.outline().radius(root / filter) * multiplier(float(epsilon), float(self.delta))
+        distance = problem.sensitivity.outline().radius(root / filter) * multiplier(float(epsilon), float(self.delta))
         return class_risk(problem, filter, np.arange(root.size), distance**2 * root**2)

@@ -8,7 +8,7 @@ from typing import Self
 
 import numpy as np
 
-from dpfda.bounds.sensitivity import Reach
+from dpfda.bounds.sensitivity import Sensitivity
 from dpfda.methods.base import Method, best_count, check_components, class_risk, within
 from dpfda.methods.frl import first
 from dpfda.noise import Ball
@@ -30,24 +30,24 @@ class BallMethod(Method):
         return (0,)
 
     def resolved(self, problem: Problem, epsilon: Fraction) -> Self:
-        size = problem.basis.size - problem.public
-        outline = problem.reach.outline()
+        size = problem.basis.size - problem.n_public
+        outline = problem.sensitivity.outline()
 
         def risk(count: int) -> float:
             law = self._law(problem, outline, epsilon, count)
-            return class_risk(problem, first(count, problem), problem.public + np.arange(count), law.variance)
+            return class_risk(problem, first(count, problem), problem.n_public + np.arange(count), law.variance)
 
         return replace(self, components=within(self.components or best_count(risk, size), size))
 
     def calibrate(self, problem: Problem, epsilon: Fraction) -> tuple[Part, ...]:
         count = self.resolved(problem, epsilon).components
         assert count is not None
-        where = problem.public + np.arange(count)
-        return (Part(where, np.ones(count), self._law(problem, problem.reach, epsilon, count)),)
+        where = problem.n_public + np.arange(count)
+        return (Part(where, np.ones(count), self._law(problem, problem.sensitivity, epsilon, count)),)
 
-    def _law(self, problem: Problem, reach: Reach, epsilon: Fraction, count: int) -> Ball:
-        where = problem.public + np.arange(count)
-        return Ball.calibrated(epsilon, reach.restricted(where), problem.extent[where], self.starts(count))
+    def _law(self, problem: Problem, sensitivity: Sensitivity, epsilon: Fraction, count: int) -> Ball:
+        where = problem.n_public + np.arange(count)
+        return Ball.calibrated(epsilon, sensitivity.restricted(where), problem.max_abs[where], self.starts(count))
 
 
 @dataclass(frozen=True, eq=False)

@@ -41,18 +41,18 @@ class Minimax(LaplaceMethod):
         return replace(self, power=1 + 1 / problem.decay if problem.decay else 1.0)
 
     def calibrate(self, problem: Problem, epsilon: Fraction) -> tuple[Part, ...]:
-        free = slice(problem.public, None)
-        guess = self._guess(problem, self.resolved(problem, epsilon).power)[free]
-        reach = self._reach(problem).restricted(np.arange(problem.basis.size)[free])
-        precision = reach.outline().scaled(1 / float(epsilon)).balance(guess)
+        free = slice(problem.n_public, None)
+        prior_energy = self._guess(problem, self.resolved(problem, epsilon).power)[free]
+        sensitivity = self._sensitivity_of(problem).restricted(np.arange(problem.basis.size)[free])
+        precision = sensitivity.outline().scaled(1 / float(epsilon)).balance(prior_energy)
         filter = np.zeros(problem.basis.size)
-        filter[free] = guess * precision**2 / (2 + (guess + problem.sampling[free]) * precision**2)
+        filter[free] = prior_energy * precision**2 / (2 + (prior_energy + problem.sampling[free]) * precision**2)
         return (self._part(problem, epsilon, filter),)
 
     def _guess(self, problem: Problem, power: float | None) -> np.ndarray:
         if power is None:
-            return problem.guess
+            return problem.prior_energy
         eigenvalues = problem.basis.eigenvalues
         # Where a high power leaves nothing, next to nothing: the filter closes there all the same.
         shape = np.maximum((eigenvalues / eigenvalues[0]) ** power, LEAST)
-        return shape * (problem.guess.sum() / shape.sum())
+        return shape * (problem.prior_energy.sum() / shape.sum())

@@ -56,7 +56,7 @@ class Outlook:
         """Squared coefficients of the class of means at total energy one: smooth first, then ever rougher."""
         size = self.problem.basis.size
         rough = [np.where(np.arange(size) < stop, 1 / stop, 0.0) for stop in (*octaves(size)[1:], size)]
-        smooth = self.problem.guess / self.problem.guess.sum()
+        smooth = self.problem.prior_energy / self.problem.prior_energy.sum()
         return np.array([smooth, *rough])
 
     @cached_property
@@ -123,7 +123,7 @@ class Outlook:
         heavy = axes * np.sqrt(sizes * (sizes + 1))
         blocks, ball = heavy * heavy.sum(axis=-1, keepdims=True), axes**2 * sizes * (sizes.sum() + 1)
         quieter = blocks.sum(axis=-1, keepdims=True) < ball.sum(axis=-1, keepdims=True)
-        unit = (1.0 if self.problem.adds else 2.0) / (self.problem.n * float(self.epsilon))
+        unit = (1.0 if self.problem.count_is_private else 2.0) / (self.problem.n * float(self.epsilon))
         return np.asarray(unit**2 * np.where(quieter, blocks, ball))
 
 

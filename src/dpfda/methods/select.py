@@ -55,7 +55,7 @@ class Select(Method):
                 repr(self),
                 "Leave others out: Bernstein, and other targets than means.",
             )
-        if problem.smooths or problem.adds:
+        if problem.smooths or problem.count_is_private:
             raise ParameterError(
                 "a choice by the data's mean needs a public number of curves", "add-remove", "Use neighbors='replace'."
             )
@@ -79,7 +79,7 @@ class Select(Method):
 
 def _risk(problem: Problem, parts: tuple[Part, ...]) -> float:
     noise = sum(float(part.law.variance.sum()) for part in parts)
-    missed = problem.guess.copy()
+    missed = problem.prior_energy.copy()
     for part in parts:
-        missed[part.where] = part.bias(problem.guess)
+        missed[part.where] = part.bias(problem.prior_energy)
     return noise + float(missed.sum())

@@ -107,6 +107,6 @@ def pcv(candidates: Sequence[Method], plan: Any, records: Any, rng: np.random.Ge
         seen = problem.finish(np.array([float(x) for x in problem.estimate(part)]), ())
         for number in range(len(candidates)):
             candidate = planned(number, rest.count)
-            fitted = candidate.assembled([candidate.statistic(rest)])
+            fitted = candidate.combine([candidate.statistic(rest)])
             scores[number] += float(((fitted - seen) ** 2).sum()) + candidate.expected_error
     return candidates[int(np.argmin(scores))]

@@ -12,7 +12,7 @@ from typing import Any
 import flint
 import numpy as np
 
-from dpfda.bounds.sensitivity import Reach
+from dpfda.bounds.sensitivity import Sensitivity
 from dpfda.core.errors import ParameterError
 from dpfda.noise.common import FLOATS, GUARD, RESOLUTION
 from dpfda.noise.rounding import PLACES, Deviates, Placed, arb
@@ -33,31 +33,33 @@ class Ball:
     starts: tuple[int, ...] = (0,)
 
     @classmethod
-    def calibrated(cls, epsilon: Fraction, reach: Reach, extent: np.ndarray, starts: tuple[int, ...] = (0,)) -> Ball:
-        """Ball noise on the axes that suit the reach best; like Laplace, with room for a float audit.
+    def calibrated(
+        cls, epsilon: Fraction, differences: Sensitivity, max_abs: np.ndarray, starts: tuple[int, ...] = (0,)
+    ) -> Ball:
+        """Ball noise on the axes that suit the differences best; like Laplace, with room for a float audit.
 
         Blocks share the budget so that the energy of all noise together is smallest (derivations: blocks).
         """
-        axes = reach.axes()
+        axes = differences.axes()
         blocks = [slice(*pair) for pair in pairwise((*starts, axes.size))]
         with np.errstate(all="ignore"):
             if len(blocks) > 1:
                 energies = [(axes[b].size + 1) * float((axes[b] ** 2).sum()) for b in blocks]
                 axes = axes * np.repeat(np.power(energies, -0.25), [axes[b].size for b in blocks])
             places = np.arange(axes.size)
-            alone = [reach.restricted(places[b]).radius(axes[b]) for b in blocks]
-            diameter = reach.together(np.array(alone)) * GUARD
+            alone = [differences.restricted(places[b]).radius(axes[b]) for b in blocks]
+            diameter = differences.together(np.array(alone)) * GUARD
         if not ((axes > 0).all() and 0 < diameter < np.inf):
             raise ParameterError(
                 "noise scales must be positive and finite",
                 f"{axes.size} of them that are not",
                 "Use fewer components, or a shorter length scale of the kernel.",
             )
-        floats = 2.0**-FLOATS * sum(float(np.sqrt(((extent[b] / axes[b]) ** 2).sum())) for b in blocks)
+        floats = 2.0**-FLOATS * sum(float(np.sqrt(((max_abs[b] / axes[b]) ** 2).sum())) for b in blocks)
         return cls(epsilon, axes, diameter + floats, starts=starts)
 
     @property
-    def words(self) -> str:
+    def description(self) -> str:
         return "ball noise, rounded exactly" if len(self.starts) == 1 else "blocks of ball noise, rounded exactly"
 
     @property
@@ -82,7 +84,7 @@ class Ball:
         total = sum(float(np.sqrt(((h[b] / self.axes[b]) ** 2).sum())) for b in self.blocks)
         return float(self.epsilon) * total / self.diameter
 
-    def settle(self, values: Sequence[Fraction]) -> list[Placed]:
+    def to_lattice(self, values: Sequence[Fraction]) -> list[Placed]:
         return [Placed.of(x, step) for x, step in zip(values, self._units, strict=True)]
 
     def real(self, settled: Sequence[Fraction]) -> np.ndarray:
@@ -100,7 +102,7 @@ class Ball:
         """``round((c + N) / step) * step`` with the rounding decided exactly: post-processing of ideal noise."""
         if count is not None:
             return np.array([self.draw(settled) for _ in range(count)])
-        centres = self.settle(settled)
+        centres = self.to_lattice(settled)
         widths = [Fraction(a) * Fraction(self.diameter) / self.epsilon for a in self.axes.tolist()]
         ratios = [width / step for width, step in zip(widths, self._units, strict=True)]
         drawn = [k for b in self.blocks for k in _rounded_ball(centres[b], ratios[b])]

@@ -31,7 +31,7 @@ class Choice:
     size: int
     range: Fraction
     delta: Fraction = Fraction(0)
-    words: ClassVar[str] = "a private choice by permute and flip, drawn exactly"
+    description: ClassVar[str] = "a private choice by permute and flip, drawn exactly"
 
     @property
     def scales(self) -> np.ndarray:
@@ -46,7 +46,7 @@ class Choice:
         """Only differences between scores count: what moves all of them alike changes nothing."""
         return float(self.epsilon / self.range) * float(np.max(h) - np.min(h))
 
-    def settle(self, values: Sequence[Fraction]) -> list[Placed]:
+    def to_lattice(self, values: Sequence[Fraction]) -> list[Placed]:
         return [Placed.of(x, self.range / self.epsilon) for x in values]
 
     def real(self, settled: Sequence[Fraction]) -> np.ndarray:
@@ -56,7 +56,7 @@ class Choice:
         """The largest of scores plus exponential noise: all of it drawn first, and the sums compared exactly."""
         if count is not None:
             return np.array([self.draw(settled) for _ in range(count)])
-        scores, noise, places = self.settle(settled), Deviates(self.size, _exponential), PLACES
+        scores, noise, places = self.to_lattice(settled), Deviates(self.size, _exponential), PLACES
         while True:
             sums = [x + s.floor(places) for x, s in zip(noise.floors(places), scores, strict=True)]
             best = max(sums)

@@ -28,10 +28,10 @@ def upwards(value: Fraction) -> float:
     return number if Fraction(number) >= value else math.nextafter(number, math.inf)
 
 
-def resolution(scales: np.ndarray, filter: np.ndarray, extent: np.ndarray) -> tuple[int, float]:
+def resolution(scales: np.ndarray, filter: np.ndarray, max_abs: np.ndarray) -> tuple[int, float]:
     """Bits between scales and lattice steps, and the largest statistic in units of its scale."""
     with np.errstate(all="ignore"):
-        fill = float((filter * extent / scales).max(initial=0.0))
+        fill = float((filter * max_abs / scales).max(initial=0.0))
     if not scales.size or not 0 < fill < 2.0**52 or not 0 < float(scales.max()) < math.inf:
         raise ParameterError(
             "noise scales must be positive, finite and comparable with the bound",

@@ -21,7 +21,7 @@ from opendp.measurements import make_gaussian
 from opendp.metrics import l2_distance
 from scipy.special import log_ndtr
 
-from dpfda.bounds.sensitivity import Reach
+from dpfda.bounds.sensitivity import Sensitivity
 from dpfda.core.errors import ParameterError
 from dpfda.noise.common import FLOATS, GUARD, check_coarse, drawn_by, resolution, settled
 
@@ -41,7 +41,7 @@ class Gaussian:
     delta: Fraction
     steps: np.ndarray
     sensitivity: float
-    words: ClassVar[str] = "discrete Gaussian noise (not pure differential privacy: it has a delta)"
+    description: ClassVar[str] = "discrete Gaussian noise (not pure differential privacy: it has a delta)"
 
     @classmethod
     def calibrated(
@@ -50,14 +50,14 @@ class Gaussian:
         delta: Fraction,
         shape: np.ndarray,
         filter: np.ndarray,
-        reach: Reach,
-        extent: np.ndarray,
+        differences: Sensitivity,
+        max_abs: np.ndarray,
     ) -> Gaussian:
-        """The law with scales proportional to `shape` that hides `filter * h` for every `h` in reach."""
-        scales = shape * reach.radius(shape / filter) * multiplier(float(epsilon), float(delta))
-        bits, fill = resolution(scales, filter, extent)
+        """The law with scales proportional to `shape` that hides `filter * h` for every `h` among the differences."""
+        scales = shape * differences.radius(shape / filter) * multiplier(float(epsilon), float(delta))
+        bits, fill = resolution(scales, filter, max_abs)
         steps = scales * 2.0**-bits
-        real = reach.radius(steps / filter) * GUARD
+        real = differences.radius(steps / filter) * GUARD
         slack = math.sqrt(steps.size) * (1 + math.ceil(fill * 2.0 ** (bits - FLOATS))) + 1
         check_coarse(bits, slack, real, steps.size, epsilon)
         return cls(epsilon, delta, steps, math.nextafter(real + slack, math.inf))
@@ -79,7 +79,7 @@ class Gaussian:
         """Epsilon at the largest distance that a neighbour can make, in proportion below it."""
         return float(self.epsilon) * float(np.sqrt(((h / self.steps) ** 2).sum())) / self.sensitivity
 
-    def settle(self, values: Sequence[Fraction]) -> list[int]:
+    def to_lattice(self, values: Sequence[Fraction]) -> list[int]:
         self._mechanism()
         return settled(list(values), self.steps)
 
@@ -134,9 +134,9 @@ def discrete_multiplier(epsilon: Fraction, delta: Fraction, size: int, sensitivi
     """
     e, d = float(epsilon), float(delta)
     sigma = multiplier(e, d)
-    # Beyond `reach` standard deviations lies less than TAIL * delta, also after a factor e^epsilon.
-    reach = math.sqrt(2 * (math.log(8 * size / (TAIL * d)) + e + 1))
-    gamma = size * (reach + 1) / (sigma * sensitivity)
+    # Beyond `far` standard deviations lies less than TAIL * delta, also after a factor e^epsilon.
+    far = math.sqrt(2 * (math.log(8 * size / (TAIL * d)) + e + 1))
+    gamma = size * (far + 1) / (sigma * sensitivity)
     if not (gamma < 1e-3 and e > 2 * gamma):
         raise ParameterError(
             "the noise must be much coarser than its lattice", f"epsilon {e:g}, delta {d:g}", "Raise epsilon or delta."

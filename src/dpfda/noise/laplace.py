@@ -14,7 +14,7 @@ from opendp.domains import atom_domain, vector_domain
 from opendp.measurements import make_laplace
 from opendp.metrics import l1_distance
 
-from dpfda.bounds.sensitivity import Reach
+from dpfda.bounds.sensitivity import Sensitivity
 from dpfda.core.errors import ParameterError
 from dpfda.noise.common import FLOATS, GUARD, check_coarse, drawn_by, resolution, settled, upwards
 from dpfda.noise.studies import laplace
@@ -32,21 +32,21 @@ class Laplace:
     steps: np.ndarray
     sensitivity: int
     delta: Fraction = Fraction(0)
-    words: ClassVar[str] = "independent discrete Laplace noise"
+    description: ClassVar[str] = "independent discrete Laplace noise"
 
     @classmethod
     def calibrated(
-        cls, epsilon: Fraction, scales: np.ndarray, filter: np.ndarray, reach: Reach, extent: np.ndarray
+        cls, epsilon: Fraction, scales: np.ndarray, filter: np.ndarray, differences: Sensitivity, max_abs: np.ndarray
     ) -> Laplace:
-        """The law with (very nearly) these scales that hides `filter * h` for every `h` in reach.
+        """The law with (very nearly) these scales that hides `filter * h` for every `h` among the differences.
 
         All arrays cover the noised coordinates only. Beyond the supremum the sensitivity counts one
         unit per coordinate for rounding, and what floats can add to a loss computed from them, so
         that an audit of float statistics stays below epsilon too.
         """
-        bits, fill = resolution(scales, filter, extent)
+        bits, fill = resolution(scales, filter, max_abs)
         steps = scales * 2.0**-bits
-        real = reach.support(filter / steps) * GUARD
+        real = differences.support(filter / steps) * GUARD
         slack = steps.size * (1 + math.ceil(fill * 2.0 ** (bits - FLOATS))) + 1
         check_coarse(bits, slack, real, steps.size, epsilon)
         return cls(epsilon, steps, math.floor(real) + slack)
@@ -67,7 +67,7 @@ class Laplace:
         """The largest log-likelihood ratio over all outcomes (derivations: the mechanism)."""
         return float((np.abs(h) / self.scales).sum())
 
-    def settle(self, values: Sequence[Fraction]) -> list[int]:
+    def to_lattice(self, values: Sequence[Fraction]) -> list[int]:
         self._mechanism()  # certified before any charge, or not at all
         return settled(list(values), self.steps)
 

@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike
 
 from dpfda import engines, results
 from dpfda.core import codec
-from dpfda.core.checks import one_of
+from dpfda.core.checks import check_choice
 from dpfda.core.codec import Fact
 from dpfda.core.errors import FileError, ParameterError, shown
 from dpfda.engines import task as summaries
@@ -28,7 +28,7 @@ from dpfda.plans import opendp as interop
 from dpfda.problems.base import Problem, Stage, Summary
 from dpfda.problems.count import count_energies, count_part, count_share
 from dpfda.release import door
-from dpfda.results import statements as words
+from dpfda.results import statements
 from dpfda.results.postprocess import Band, band_half_width, pointwise_sd, some_points
 from dpfda.spaces.basis import Eigenbasis
 
@@ -45,19 +45,19 @@ class Sealed(Fact):
     @cached_property
     def digest(self) -> str:
         """SHA-256 of the plan's public content: what the ledger records."""
-        return codec.digest(codec.plain(self))
+        return codec.digest(codec.to_plain(self))
 
     @classmethod
     def from_json(cls, text: str) -> Self:
         """The plan that :meth:`to_json` wrote; edited or damaged text is refused."""
-        plan = codec.revive(codec.unseal(text, "plan", VERSION).get("plan"))
+        plan = codec.from_plain(codec.unseal(text, "plan", VERSION).get("plan"))
         if not isinstance(plan, cls):
             raise FileError(f"The file holds no {cls.__name__}.")
         return plan
 
 
 class Plan(Sealed, ABC):
-    """Public facts, and what follows from them. Subclasses add fields, `problem` and `vocabulary`."""
+    """Public facts, and what follows from them. Subclasses add fields, `problem` and `wording`."""
 
     #: What a release of this plan is called in ledgers and statements.
     query: ClassVar[str]
@@ -68,13 +68,13 @@ class Plan(Sealed, ABC):
     method: Method
 
     @property
-    def released(self) -> type[Release]:
+    def release_type(self) -> type[Release]:
         """The kind of thing that this plan releases."""
         return results.Release
 
     @property
     @abstractmethod
-    def vocabulary(self) -> words.Vocabulary:
+    def wording(self) -> statements.Wording:
         """How this plan is spoken of."""
 
     @property
@@ -99,14 +99,14 @@ class Plan(Sealed, ABC):
         return self.method.resolved(self.problem, self.epsilon - self._count_epsilon)
 
     @property
-    def course(self) -> Any:
+    def schedule(self) -> Any:
         """What follows the first pass over the records, if anything does: later stages, and what they make of it."""
         return None
 
     @cached_property
     def stage(self) -> Stage:
         """The first pass over the records: the problem with its filters and noise laws."""
-        return self.course.first if self.course else self._calibrated()
+        return self.schedule.first if self.schedule else self._calibrated()
 
     def _calibrated(self) -> Stage:
         """The problem with the parts of the chosen method."""
@@ -120,7 +120,7 @@ class Plan(Sealed, ABC):
         """Zero for pure differential privacy."""
         return self.stage.delta
 
-    def combined(self, costs: Iterable[Fraction]) -> Fraction:
+    def total_cost(self, costs: Iterable[Fraction]) -> Fraction:
         """What the costs of all parts come to: there is one."""
         return sum(costs, Fraction(0))
 
@@ -142,36 +142,38 @@ class Plan(Sealed, ABC):
     @property
     def numbers_words(self) -> str:
         """How many numbers leave."""
-        if self.course:
-            return self.course.numbers_words
+        if self.schedule:
+            return self.schedule.numbers_words
         return f"{sum(part.where.size for part in self.stage.parts)} of {self.problem.size}"
 
-    def polished(self, release: Any) -> Any:
+    def postprocessed(self, release: Any) -> Any:
         """What is done after the noise by default: post-processing, free of privacy cost."""
         return release
 
     def next(self, drawn: Sequence[np.ndarray]) -> Stage | None:
         """The stage that follows what was drawn so far, and reads the records again; None if that was all."""
-        return self.course.next(drawn) if self.course else None
+        return self.schedule.next(drawn) if self.schedule else None
 
-    def assembled(self, drawn: Sequence[np.ndarray]) -> np.ndarray:
+    def combine(self, drawn: Sequence[np.ndarray]) -> np.ndarray:
         """Coefficients from what all stages have drawn: post-processing, public."""
-        return self.course.assembled(drawn) if self.course else self.problem.finish(drawn[0], self.stage.parts)
+        return self.schedule.combine(drawn) if self.schedule else self.problem.finish(drawn[0], self.stage.parts)
 
-    def kept(self, drawn: Sequence[np.ndarray]) -> dict[str, Any]:
+    def extra_fields(self, drawn: Sequence[np.ndarray]) -> dict[str, Any]:
         """What a release keeps of the draws beyond its coefficients."""
-        return {"drawn": tuple(drawn)} if self.course else {}
+        return {"drawn": tuple(drawn)} if self.schedule else {}
 
     @property
     def passes_needed(self) -> int:
         """How often the records are read."""
-        return self.course.passes if self.course else 1
+        return self.schedule.passes if self.schedule else 1
 
-    def check_passes(self, once: str) -> None:
+    def check_passes(self, single_pass_reason: str) -> None:
         """Refuse, before any charge, what can be read only `once` where the plan reads it several times."""
-        if once and self.passes_needed > 1:
+        if single_pass_reason and self.passes_needed > 1:
             raise ParameterError(
-                f"this plan reads the records {self.passes_needed} times", once, f"Pass them whole, or {self.one_pass}."
+                f"this plan reads the records {self.passes_needed} times",
+                single_pass_reason,
+                f"Pass them whole, or {self.one_pass}.",
             )
 
     #: How to plan for records that can be read only once.
@@ -179,16 +181,16 @@ class Plan(Sealed, ABC):
 
     def stages_drawn(self, release: Any) -> Sequence[Stage]:
         """The stages whose draws made a release."""
-        return self.course.stages(release.drawn) if self.course else [self.stage]
+        return self.schedule.stages(release.drawn) if self.schedule else [self.stage]
 
     def last_stage(self, drawn: Sequence[np.ndarray]) -> Stage:
         """The stage whose noise the released coefficients carry."""
-        return self.course.last(drawn) if self.course else self.stage
+        return self.schedule.last(drawn) if self.schedule else self.stage
 
     @property
-    def foreseen(self) -> Stage:
+    def expected_stage(self) -> Stage:
         """The same before data: what noise and bands are expected to be."""
-        return self.course.foreseen if self.course else self.stage
+        return self.schedule.expected_stage if self.schedule else self.stage
 
     @property
     def basis(self) -> Eigenbasis:
@@ -216,16 +218,16 @@ class Plan(Sealed, ABC):
     @property
     def expected_error(self) -> float:
         """Expected squared L2 error of the noise alone."""
-        return self.foreseen.error
+        return self.expected_stage.error
 
     @cached_property
     def expected_risk(self) -> float:
         """Noise plus the filter's bias under the public guess (and the records' own variability where it is public)."""
-        return self.course.risk if self.course else self.stage.risk
+        return self.schedule.risk if self.schedule else self.stage.risk
 
     def pointwise_sd(self, t: ArrayLike | None = None) -> np.ndarray:
         """Standard deviation of the noise at points `t` (default: the grid)."""
-        return pointwise_sd(self.foreseen, self.problem.grid.points if t is None else t)
+        return pointwise_sd(self.expected_stage, self.problem.grid.points if t is None else t)
 
     @cached_property
     def typical_sd(self) -> float:
@@ -235,17 +237,17 @@ class Plan(Sealed, ABC):
     @property
     def accuracy_rows(self) -> list[tuple[str, str]]:
         """How accurate the release will be, as rows of a table."""
-        return words.accuracy_rows(self)
+        return statements.accuracy_rows(self)
 
     @property
     def accuracy_words(self) -> str:
         """The same in a paragraph."""
-        return words.accuracy(self)
+        return statements.accuracy(self)
 
     def band(self, level: float = 0.95) -> Band:
         """Simultaneous noise band about zero, before any data: how wide the released band will be."""
         points = self.problem.grid.points
-        width = band_half_width(self.foreseen, level, points, self.foreseen.problem.typical())
+        width = band_half_width(self.expected_stage, level, points, self.expected_stage.problem.typical())
         return Band(points, -width, width, level)
 
     def solve(self, target: float, vary: str = "epsilon", measure: str = "risk") -> float | int:
@@ -254,8 +256,8 @@ class Plan(Sealed, ABC):
         `measure` is "risk" (noise plus prior bias) or "error" (noise alone). The method stays;
         its parameters that were left to selection are selected again at every step.
         """
-        one_of("vary", vary, ("epsilon", "n"))
-        one_of("measure", measure, ("risk", "error"))
+        check_choice("vary", vary, ("epsilon", "n"))
+        check_choice("measure", measure, ("risk", "error"))
         if not (isinstance(target, int | float | np.number) and 0 < target < np.inf):
             raise ParameterError("target must be a positive squared error", shown(target), "Pass target=0.01.")
         return _solve(self, float(target), vary, f"expected_{measure}")
@@ -285,12 +287,12 @@ class Plan(Sealed, ABC):
     @property
     def most(self) -> int | None:
         """How many records are used at most: n where it is public and no record may stop a run."""
-        return self.n if self.problem.invalid == "center" and not self.problem.adds else None
+        return self.n if self.problem.invalid == "center" and not self.problem.count_is_private else None
 
     @cached_property
     def family(self) -> str:
         """Digest of all but n: plans that differ in n alone share their summaries."""
-        facts = codec.plain(self)
+        facts = codec.to_plain(self)
         return codec.digest({name: value for name, value in facts.items() if name != "n"})
 
     def statistic(self, summary: Summary) -> np.ndarray:
@@ -316,8 +318,8 @@ class Plan(Sealed, ABC):
         if summary is None:
             summary = self.summarize(records, **reading)
         later = {name: value for name, value in reading.items() if name != "checkpoint"}
-        again = lambda problem: self._read(problem, records, **later)  # noqa: E731
-        return door.execute(self, summary, book, query or self.query, again)
+        reread = lambda problem: self._read(problem, records, **later)  # noqa: E731
+        return door.execute(self, summary, book, query or self.query, reread)
 
     def to_opendp(self, domain: Any = None, *, columns: Any = None) -> interop.Measurement:
         """This plan as an OpenDP measurement, to be composed with other queries (`dpfda.interop` says how)."""
@@ -327,17 +329,17 @@ class Plan(Sealed, ABC):
 
     def to_json(self) -> str:
         """The whole plan as text, with a version and a checksum, for review and for :meth:`from_json`."""
-        return codec.seal("plan", VERSION, {"plan": codec.plain(self), "chosen": codec.plain(self.chosen)})
+        return codec.seal("plan", VERSION, {"plan": codec.to_plain(self), "chosen": codec.to_plain(self.chosen)})
 
     def explain(self) -> str:
         """What the plan protects, what it costs in accuracy, and what it does not protect, in plain words."""
-        return words.explain(self)
+        return statements.explain(self)
 
     def __repr__(self) -> str:
-        return words.table(self)
+        return statements.table(self)
 
     def _repr_html_(self) -> str:
-        return words.html_table(self)
+        return statements.html_table(self)
 
 
 def _solve(plan: Plan, target: float, vary: str, measure: str) -> float | int:

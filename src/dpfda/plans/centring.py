@@ -17,10 +17,10 @@ import numpy as np
 from dpfda.bounds.bodies import Ellipsoid, L2Ball
 from dpfda.methods import Auto, Centred
 from dpfda.methods.outlook import STRAYS, WIDER, Outlook
-from dpfda.problems.about import InsideProblem
 from dpfda.problems.base import Stage
 from dpfda.problems.count import count_part
 from dpfda.problems.covariance import CovarianceProblem
+from dpfda.problems.ellipsoid_stages import InsideProblem
 from dpfda.problems.mean import MeanProblem
 from dpfda.results.postprocess import shrunk
 
@@ -49,7 +49,7 @@ class Centring:
 
     @property
     def _count(self) -> Fraction:
-        return self.epsilon * (self.method.count_share or 0) if self.problem.adds else Fraction(0)
+        return self.epsilon * (self.method.count_share or 0) if self.problem.count_is_private else Fraction(0)
 
     @property
     def _divided(self) -> Fraction:
@@ -69,7 +69,7 @@ class Centring:
     @cached_property
     def first(self) -> Stage:
         parts = Auto(passes=1).calibrate(self.home, self._divided * self.method.centre)
-        if self.problem.adds:
+        if self.problem.count_is_private:
             parts = (*parts, count_part(self.home.basis.size, self.home.n, self._count))
         return Stage(self.home, parts)
 
@@ -87,9 +87,9 @@ class Centring:
     def last(self, drawn: Sequence[np.ndarray]) -> Stage:
         return self.stages(drawn)[-1]
 
-    def assembled(self, drawn: Sequence[np.ndarray]) -> np.ndarray:
+    def combine(self, drawn: Sequence[np.ndarray]) -> np.ndarray:
         stage, noisy = self.last(drawn), drawn[2]
-        if self.problem.adds:
+        if self.problem.count_is_private:
             noisy = np.append(noisy[:-1], drawn[0][-1])
         return stage.problem.finish(noisy, stage.parts)
 
@@ -116,7 +116,7 @@ class Centring:
         code = self.problem.code
         problem = CovarianceProblem.of(
             self.problem.basis, bound, code.n, self.problem.decay, neighbors=code.neighbors, invalid=code.invalid,
-            standardize=code.standardize, fill=code.fill, shrinks=self.problem.shrinks, intake=code.intake,
+            standardize=code.standardize, fill=code.fill, shrinks=self.problem.shrinks, alignment=code.alignment,
         )  # fmt: skip
         return Stage(problem, self.method.calibrate(problem, self._divided))
 
@@ -139,14 +139,14 @@ class Centring:
         return float(np.exp(4 * ratio) * (self.method.rest * self._divided / self.epsilon) ** 2)
 
     @cached_property
-    def foreseen(self) -> Stage:
+    def expected_stage(self) -> Stage:
         """The last pass as it should turn out for curves that stray a typical way."""
         radius = self.foreseen_radius(STRAYS[1] * self.bound.radius)
         return self._covariance(L2Ball(radius, self.bound.center))
 
     @property
     def risk(self) -> float:
-        return self.foreseen.risk
+        return self.expected_stage.risk
 
     def outcome(self, drawn: Sequence[np.ndarray]) -> str:
         """What the choice fell on."""
@@ -158,14 +158,14 @@ class Centring:
 
     @property
     def numbers_words(self) -> str:
-        first, last = (sum(part.where.size for part in stage.parts) for stage in (self.first, self.foreseen))
+        first, last = (sum(part.where.size for part in stage.parts) for stage in (self.first, self.expected_stage))
         return f"{first}, then one of {RADII.size} radii, then {last} of {self.problem.size}"
 
-    def words(self) -> str:
+    def explanation(self) -> str:
         """What is done in each pass, for which share of the budget."""
         count = (
             f" {self.method.count_share} of epsilon goes to the private count first; these are shares of the rest."
-            if self.problem.adds
+            if self.problem.count_is_private
             else ""
         )
         return (

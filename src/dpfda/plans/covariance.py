@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from dpfda import results
 from dpfda.bounds.bodies import L2Ball
-from dpfda.core.checks import one_of
+from dpfda.core.checks import check_choice
 from dpfda.core.codec import LATER
 from dpfda.core.errors import ParameterError
 from dpfda.methods import Auto, Centred, KNorm, Method, Minimax
 from dpfda.methods.staged import LARGEST, SMALLEST
 from dpfda.plans.base import Plan
 from dpfda.plans.centring import Centring
-from dpfda.plans.curves import choose_method, curve_words, intake_of, only_curves, settle_curves, settle_intake
+from dpfda.plans.curves import alignment_of, check_alignment, check_curves, choose_method, curve_words, only_curves
 from dpfda.problems.covariance import MOST_SQUARES, CovarianceProblem
-from dpfda.results import statements as words
+from dpfda.results import statements
 from dpfda.spaces.alignment import Align, Unit
 from dpfda.spaces.grid import Grid
 from dpfda.spaces.kernels import Kernel
@@ -66,15 +66,15 @@ class CovariancePlan(Plan):
     align: Align | None = field(default=None, metadata=LATER)
 
     def __post_init__(self) -> None:
-        settle_curves(self, L2Ball, "A single curve does not vary; privacy needs company.")
-        settle_intake(self)
+        check_curves(self, L2Ball, "A single curve does not vary; privacy needs company.")
+        check_alignment(self)
         only_curves(self.grid, "a covariance")
-        one_of("postprocess", self.postprocess, (True, False))
+        check_choice("postprocess", self.postprocess, (True, False))
         if self.n > MOST_SQUARES:
             raise ParameterError(f"n must be at most {MOST_SQUARES}", self.n, "Release several groups instead.")
         if self.method is None or isinstance(self.method, Auto):
             self._choose_method(Auto() if self.method is None else self.method)
-        self.foreseen  # noqa: B018  (calibrate now: a plan that cannot be carried out is refused when it is made)
+        self.expected_stage  # noqa: B018  (calibrate now: a plan that cannot be carried out is refused when it is made)
 
     @cached_property
     def problem(self) -> CovarianceProblem:
@@ -83,7 +83,7 @@ class CovariancePlan(Plan):
         problem = CovarianceProblem.of(
             basis, self.bound, self.n, self.kernel.decay, neighbors=self.neighbors, invalid=self.invalid,
             standardize=self.standardize, fill=self.fill, shrinks=self.postprocess,
-            intake=intake_of(self),
+            alignment=alignment_of(self),
         )  # fmt: skip
         return self.method.frame(problem)
 
@@ -96,30 +96,30 @@ class CovariancePlan(Plan):
         if enough and SMALLEST < self.bound.radius < LARGEST:
             about = [replace(self, method=Centred(m)) for m in (Minimax(), KNorm())]
             best = min(about, key=lambda plan: plan.expected_risk)
-            if best.course is not None and best.course.gain > 1:
+            if best.schedule is not None and best.schedule.gain > 1:
                 put(best.method)
                 return
         choose_method(self)
 
     @cached_property
-    def course(self) -> Centring | None:  # type: ignore[override]
+    def schedule(self) -> Centring | None:  # type: ignore[override]
         if not isinstance(self.chosen, Centred):
             return None
         return Centring(self.problem, self.bound, self.chosen, self.epsilon)
 
     @property
-    def released(self) -> type[CovarianceRelease]:
+    def release_type(self) -> type[CovarianceRelease]:
         return results.CovarianceRelease
 
-    def polished(self, release: Any) -> Any:
+    def postprocessed(self, release: Any) -> Any:
         return release.shrink() if self.postprocess else release
 
     @property
-    def vocabulary(self) -> words.Vocabulary:
+    def wording(self) -> statements.Wording:
         rows, text = curve_words(self, "curve")
-        if self.course:
-            rows, text = (*rows, ("passes", str(self.course.passes))), f"{text}\n\n{self.course.words()}"
-        return words.Vocabulary(
+        if self.schedule:
+            rows, text = (*rows, ("passes", str(self.schedule.passes))), f"{text}\n\n{self.schedule.explanation()}"
+        return statements.Wording(
             noun="surface",
             release="covariance surface",
             record="curve" if self.unit is None else self.unit.name,

@@ -8,26 +8,26 @@ from typing import Any
 import numpy as np
 
 from dpfda.bounds.bodies import Bound
-from dpfda.core.checks import INVALID, NEIGHBORS, as_epsilon, number_of_records, one_of, whole
+from dpfda.core.checks import INVALID, NEIGHBORS, as_epsilon, check_choice, check_integer, number_of_records
 from dpfda.core.errors import ParameterError, shown
 from dpfda.methods import KNorm, Minimax
 from dpfda.plans.checks import check_method
-from dpfda.results import statements as words
-from dpfda.spaces.alignment import Intake, as_align, as_unit
+from dpfda.results import statements
+from dpfda.spaces.alignment import Alignment, as_align, as_unit
 from dpfda.spaces.components import ComponentGrid
 from dpfda.spaces.grid import Grid, ProductGrid
 from dpfda.spaces.kernels import Matern, as_kernel
 
 
-def settle_curves(plan: Any, bound: Any, alone: str) -> None:
+def check_curves(plan: Any, bound: Any, alone: str) -> None:
     """Check the public facts of a plan and bring them into their final form; `alone` says why n is at least two."""
-    settle_records(plan, bound, alone)
+    check_records(plan, bound, alone)
     kernel = Matern() if plan.kernel is None else as_kernel(plan.kernel)
     object.__setattr__(plan, "kernel", kernel.on(plan.grid))
     check_method(getattr(plan, "method", None))
 
 
-def settle_records(plan: Any, bound: Any, alone: str) -> None:
+def check_records(plan: Any, bound: Any, alone: str) -> None:
     """The same for what every plan about curves has: no kernel, no method."""
     put = lambda name, value: object.__setattr__(plan, name, value)  # noqa: E731
     put("epsilon", as_epsilon(plan.epsilon))
@@ -39,11 +39,11 @@ def settle_records(plan: Any, bound: Any, alone: str) -> None:
             "Pass bound=dp.L2Ball(radius): there is no default, and it is never read from data.",
         )
     put("grid", as_grid(plan.grid))
-    one_of("neighbors", plan.neighbors, NEIGHBORS)
-    one_of("invalid", plan.invalid, INVALID)
-    one_of("standardize", plan.standardize, (False, True))
+    check_choice("neighbors", plan.neighbors, NEIGHBORS)
+    check_choice("invalid", plan.invalid, INVALID)
+    check_choice("standardize", plan.standardize, (False, True))
     if plan.fill is not None:
-        put("fill", whole("fill", plan.fill, 1, "It is the longest gap, in points, that may be interpolated."))
+        put("fill", check_integer("fill", plan.fill, 1, "It is the longest gap, in points, that may be interpolated."))
         if isinstance(plan.grid, ProductGrid) and not isinstance(plan.grid, ComponentGrid):
             raise ParameterError("gaps are filled along curves", "a surface", "Fill surfaces beforehand.")
     center = plan.bound.center
@@ -52,7 +52,7 @@ def settle_records(plan: Any, bound: Any, alone: str) -> None:
     plan.bound.center_on(plan.grid.size)
 
 
-def settle_intake(plan: Any) -> None:
+def check_alignment(plan: Any) -> None:
     """The same for the rules by which records come about."""
     object.__setattr__(plan, "unit", as_unit(plan.unit))
     object.__setattr__(plan, "align", as_align(plan.align))
@@ -60,13 +60,13 @@ def settle_intake(plan: Any) -> None:
         raise ParameterError("align is for curves on a line", "a surface", "Bring surfaces to the grid beforehand.")
 
 
-def intake_of(plan: Any) -> Intake | None:
+def alignment_of(plan: Any) -> Alignment | None:
     """The rules by which records come about, if there are any."""
     if plan.unit is None and plan.align is None:
         return None
     basis, center = plan.kernel.basis(plan.grid), plan.bound.center_on(plan.grid.size)
     lenient = plan.invalid == "center"
-    return Intake(plan.grid, basis, center, plan.bound.outer, lenient, plan.fill, plan.unit, plan.align)
+    return Alignment(plan.grid, basis, center, plan.bound.outer, lenient, plan.fill, plan.unit, plan.align)
 
 
 def choose_method(plan: Any) -> None:
@@ -91,7 +91,7 @@ def as_grid(grid: Any) -> Grid | ProductGrid:
 def only_curves(grid: Grid | ProductGrid, what: str) -> None:
     """Refuse surfaces where records must be curves."""
     if isinstance(grid, ProductGrid):
-        found = grid.words if isinstance(grid, ComponentGrid) else "a grid of surfaces"
+        found = grid.description if isinstance(grid, ComponentGrid) else "a grid of surfaces"
         raise ParameterError(f"{what} is for curves", found, "Use one axis.")
 
 
@@ -102,12 +102,12 @@ def record_noun(grid: Grid | ProductGrid) -> str:
 
 def with_words(grid: Grid | ProductGrid) -> str:
     """What is said of records with several components after they are named."""
-    return f" with {grid.words}" if isinstance(grid, ComponentGrid) else ""
+    return f" with {grid.description}" if isinstance(grid, ComponentGrid) else ""
 
 
 def curve_words(plan: Any, noun: str) -> tuple[tuple[tuple[str, str], ...], str]:
     """Rows of the table and the paragraph about how each record is treated."""
-    bound = words.describe_bound(plan.bound, plan.grid.volume)
+    bound = statements.describe_bound(plan.bound, plan.grid.volume)
     bound += ", over all components together" if isinstance(plan.grid, ComponentGrid) else ""
     rows, more = curve_facts(plan, noun)
     text = (
@@ -131,11 +131,11 @@ def curve_facts(plan: Any, noun: str) -> tuple[tuple[tuple[str, str], ...], str]
         text += f" Before that, each {noun} has its {mean} removed and is divided by its own norm."
     align, unit = getattr(plan, "align", None), getattr(plan, "unit", None)
     if align is not None:
-        rows.append(("align", align.words))
-        text += f" A {noun} observed at its own times, or with gaps, is brought to the grid alone: {align.words}."
+        rows.append(("align", align.description))
+        text += f" A {noun} observed at its own times, or with gaps, is brought to the grid alone: {align.description}."
     if unit is not None:
-        rows.append(("unit", unit.words))
-        text += f" A {unit.name} contributes once: {unit.words} before the clip."
+        rows.append(("unit", unit.description))
+        text += f" A {unit.name} contributes once: {unit.description} before the clip."
     if plan.fill is not None:
         rows.append(("fill", f"own gaps of at most {plan.fill} points, by linear interpolation"))
         text += f" Gaps of at most {plan.fill} points are interpolated within the curve."

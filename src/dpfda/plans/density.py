@@ -11,16 +11,16 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from dpfda import results
-from dpfda.bounds.diameter import EXACT, AtomReach
+from dpfda.bounds.diameter import EXACT, AtomSensitivity
 from dpfda.core.checks import (
     INVALID,
     NEIGHBORS,
     as_epsilon,
+    check_choice,
+    check_integer,
     check_name,
     check_positive,
     number_of_records,
-    one_of,
-    whole,
 )
 from dpfda.core.errors import ParameterError, RecordError, shown
 from dpfda.methods import FRL, QR, Auto, Bernstein, GaussianProcess, KNorm, Method, Minimax
@@ -30,7 +30,7 @@ from dpfda.plans.checks import check_method
 from dpfda.problems.base import Stage, Summary
 from dpfda.problems.density import DensityProblem, spread
 from dpfda.release import door
-from dpfda.results import statements as words
+from dpfda.results import statements
 from dpfda.spaces.grid import Grid, ProductGrid
 from dpfda.spaces.kernels import Gaussian, Kernel, Stationary
 from dpfda.spaces.tensor import CosineProductBasis, by_frequency
@@ -98,8 +98,8 @@ class DensityPlan(Plan):
         if self.eta is not None and given is not None and given != self.eta:
             raise ParameterError("eta is given once", f"{self.eta:g} and {given:g}", "Drop one of them.")
         for name, allowed in (("neighbors", NEIGHBORS), ("invalid", INVALID), ("outside", OUTSIDE)):
-            one_of(name, getattr(self, name), allowed)
-        one_of("postprocess", self.postprocess, (True, False))
+            check_choice(name, getattr(self, name), allowed)
+        check_choice("postprocess", self.postprocess, (True, False))
         if isinstance(self.method, Auto):
             self.method.check_plain("a density")
             put("method", None)
@@ -144,7 +144,7 @@ class DensityPlan(Plan):
         return tuple(shrink * (high - low) for low, high in self.domain)
 
     @property
-    def released(self) -> type[DensityRelease]:
+    def release_type(self) -> type[DensityRelease]:
         return results.DensityRelease
 
     @property
@@ -210,14 +210,14 @@ class DensityPlan(Plan):
     @cached_property
     def sensitivity_gap(self) -> float:
         """How far the certified sensitivity can lie above the true one; 1 where all pairs of cells were compared."""
-        part, reach = self.stage.parts[0], self.problem.reach
-        if not isinstance(reach, AtomReach):
+        part, sensitivity = self.stage.parts[0], self.problem.sensitivity
+        if not isinstance(sensitivity, AtomSensitivity):
             return 1.0
-        inner = reach.restricted(part.where)
-        assert isinstance(inner, AtomReach)
+        inner = sensitivity.restricted(part.where)
+        assert isinstance(inner, AtomSensitivity)
         return (inner.absolute if isinstance(part.law, Laplace) else inner.euclidean)(part.filter / part.law.scales).gap
 
-    def polished(self, release: Any) -> Any:
+    def postprocessed(self, release: Any) -> Any:
         if not self.postprocess:
             return release
         orthonormal = isinstance(self.basis, CosineProductBasis)
@@ -265,7 +265,7 @@ class DensityPlan(Plan):
         return self.problem.counted(table)
 
     @property
-    def vocabulary(self) -> words.Vocabulary:
+    def wording(self) -> statements.Wording:
         sides = " x ".join(f"[{low:g}, {high:g}]" for low, high in self.domain)
         if self.edges is None:
             resolution = f"{' x '.join(map(str, self.cells))} cells"
@@ -280,7 +280,7 @@ class DensityPlan(Plan):
         )
         stray = "is refused" if self.invalid == "raise" else "is unusable"
         outside = "is moved to its edge" if self.outside == "clip" else stray
-        return words.Vocabulary(
+        return statements.Wording(
             noun="density",
             release=f"density in {self.dimension} dimension{'s' if self.dimension > 1 else ''}",
             record="point",
@@ -319,7 +319,7 @@ def _as_cells(cells: Any, dimension: int) -> tuple[int, ...]:
     given = tuple(cells) if isinstance(cells, Sequence | np.ndarray) else (cells,) * dimension
     if len(given) != dimension:
         raise ParameterError(f"cells must be one number, or {dimension} of them", shown(cells), "Pass cells=64, say.")
-    sizes = tuple(whole("cells", c, 2, "Pass cells=512.") for c in given)
+    sizes = tuple(check_integer("cells", c, 2, "Pass cells=512.") for c in given)
     if max(sizes) > MOST_ALONG or np.prod(sizes, dtype=float) > MOST_CELLS:
         raise ParameterError(
             f"a box has at most {MOST_ALONG:,} cells along one side and {MOST_CELLS:,} altogether",

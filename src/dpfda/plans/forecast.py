@@ -53,13 +53,13 @@ class Forecast:
         """
         gram = self.problem.design.gram
         numbers = gram.size
-        entry = np.sqrt(numbers + 1) * self.problem.reach_first.radius(np.ones(numbers)) / (first * self.epsilon)
+        entry = np.sqrt(numbers + 1) * self.problem.first_sensitivity.radius(np.ones(numbers)) / (first * self.epsilon)
         return max(gram.doubt(float(entry)), noise / self.coefficient)
 
     def rough_noise(self, count: int, share: float) -> float:
         """Standard deviation of one entry of the second moment of `count` functions."""
         numbers = self.problem.design.size * count
-        far = self.problem.reach_second.radius(np.ones(self.problem.size - self.problem.first_size))
+        far = self.problem.second_sensitivity.radius(np.ones(self.problem.size - self.problem.first_size))
         return float(np.sqrt(numbers + 1) * far / (share * self.epsilon))
 
     def rough(self, count: int, first: float, second: float) -> float:
@@ -79,7 +79,7 @@ class Forecast:
     def _first_error(self, share: float) -> float:
         """Squared error that noise on the first moment makes in one entry of the second."""
         numbers = self.problem.design.gram.size
-        entry = (numbers + 1) * (self.problem.reach_first.radius(np.ones(numbers)) / (share * self.epsilon)) ** 2
+        entry = (numbers + 1) * (self.problem.first_sensitivity.radius(np.ones(numbers)) / (share * self.epsilon)) ** 2
         return entry * self.problem.design.gram.leverage * self.coefficient**2
 
     def missed(self, count: int) -> float:
@@ -107,7 +107,7 @@ class Forecast:
 
     def _vagueness(self, share: float) -> float:
         numbers = self.problem.design.gram.size
-        entry = np.sqrt(numbers + 1) * self.problem.reach_first.radius(np.ones(numbers)) / (share * self.epsilon)
+        entry = np.sqrt(numbers + 1) * self.problem.first_sensitivity.radius(np.ones(numbers)) / (share * self.epsilon)
         return self.problem.design.gram.vagueness(float(entry), self.energies)
 
     def refined_components(self, share: float, rough: float, first: float) -> int:

@@ -20,7 +20,7 @@ from dpfda.engines import task as data
 from dpfda.plans.base import VERSION, Plan, Sealed
 from dpfda.problems.base import Summary
 from dpfda.release import door
-from dpfda.results import statements as words
+from dpfda.results import statements
 
 if TYPE_CHECKING:
     from dpfda.ledger import Ledger
@@ -70,31 +70,31 @@ class GroupPlan(Sealed):
     @property
     def epsilon(self) -> Fraction:
         """What all groups together cost: the largest budget of any of them."""
-        return self.combined(plan.epsilon for plan in self.plans)
+        return self.total_cost(plan.epsilon for plan in self.plans)
 
     @property
     def delta(self) -> Fraction:
-        return self.combined(plan.delta for plan in self.plans)
+        return self.total_cost(plan.delta for plan in self.plans)
 
-    def combined(self, costs: Iterable[Fraction]) -> Fraction:
+    def total_cost(self, costs: Iterable[Fraction]) -> Fraction:
         """What the costs of all parts come to: the largest, since a record is in one group (derivations: groups)."""
         return max(costs)
 
     def to_json(self) -> str:
         """All plans as text, with a version and a checksum."""
-        return codec.seal("plan", VERSION, {"plan": codec.plain(self)})
+        return codec.seal("plan", VERSION, {"plan": codec.to_plain(self)})
 
     @property
     def composition(self) -> str:
         """What the groups cost together, in words."""
-        budget, names = words.cost(self), f"{len(self.groups)} public groups ({', '.join(self.groups)})"
-        record = self.plans[0].vocabulary.record
+        budget, names = statements.cost(self), f"{len(self.groups)} public groups ({', '.join(self.groups)})"
+        record = self.plans[0].wording.record
         if self.labels_read:
             names += (
                 f". They were read from the data: a {record} with a label of its own would show as a group, which "
                 "groups=[...] prevents"
             )
-        if self.plans[0].problem.adds:
+        if self.plans[0].problem.count_is_private:
             return (
                 f"There are {names}. A {record} that is added or removed changes the release of its own group only, so "
                 f"all of them together cost {budget} (parallel composition). A {record} that moves from one group to "
@@ -112,10 +112,10 @@ class GroupPlan(Sealed):
         """Digest of all but the numbers of records: plans that differ in those alone share their summaries."""
         return codec.digest([list(self.groups), [plan.family for plan in self.plans]])
 
-    def check_passes(self, once: str) -> None:
+    def check_passes(self, single_pass_reason: str) -> None:
         """Refuse, before any charge, what can be read only `once` where a plan reads it several times."""
         for plan in self.plans:
-            plan.check_passes(once)
+            plan.check_passes(single_pass_reason)
 
     def summarize(self, records: Any, by: Any, *, checkpoint: Any = None, **reading: Any) -> dict[str, Summary]:
         """One summary per group: `by` is a column of labels, or one label per record. Confidential."""
@@ -163,9 +163,9 @@ class GroupPlan(Sealed):
             raise PlanMismatch("There must be one summary per group of the plan.")
         self._check_apart(found)
         later = {name: value for name, value in reading.items() if name != "checkpoint"}
-        again = lambda problems: self._read(problems, records, by, **later)  # noqa: E731
+        reread = lambda problems: self._read(problems, records, by, **later)  # noqa: E731
         whole = query or self.plans[0].query
-        released = door.execute_all(self, self._named, found, book, whole, None if summarised else again)
+        released = door.execute_all(self, self._named, found, book, whole, None if summarised else reread)
         return results.GroupRelease(plan=self, releases=released)
 
     def _check_apart(self, found: Mapping[str, Summary]) -> None:
@@ -174,8 +174,10 @@ class GroupPlan(Sealed):
 
     def __repr__(self) -> str:
         members = f"{self.member}{'es' if self.member.endswith('s') else 's'}"
-        rows = [f"{type(self).__name__} {self.digest[:12]}: {len(self.groups)} {members}, {words.cost(self)} together"]
+        rows = [
+            f"{type(self).__name__} {self.digest[:12]}: {len(self.groups)} {members}, {statements.cost(self)} together"
+        ]
         for name, plan in zip(self.groups, self.plans, strict=True):
-            count = f"n {'about ' if plan.problem.adds else ''}{plan.n:,}"
-            rows.append(f"  {name}: {count}, {plan.chosen!r}, expected risk {words.number(plan.expected_risk)}")
+            count = f"n {'about ' if plan.problem.count_is_private else ''}{plan.n:,}"
+            rows.append(f"  {name}: {count}, {plan.chosen!r}, expected risk {statements.number(plan.expected_risk)}")
         return "\n".join(rows)

@@ -17,10 +17,10 @@ from dpfda.core.checks import (
     as_epsilon,
     as_names,
     as_range,
+    check_choice,
+    check_integer,
     check_positive,
     number_of_records,
-    one_of,
-    whole,
 )
 from dpfda.core.codec import LATER
 from dpfda.core.errors import ParameterError, shown
@@ -33,7 +33,7 @@ from dpfda.problems.base import Summary
 from dpfda.problems.losses import Hinge, Huber, Logistic, Loss
 from dpfda.problems.risk import RiskProblem
 from dpfda.release import door
-from dpfda.results import statements as words
+from dpfda.results import statements
 from dpfda.spaces.inputs import LENGTH, LENGTH_ABOVE, FeatureMap, InputBox, kernel_basis
 from dpfda.spaces.kernels import Gaussian, Stationary
 
@@ -103,13 +103,13 @@ class KernelPlan(Plan):
         put("n", number_of_records(self.n, "A model of one record is that record; privacy needs company."))
         put("domain", as_box(self.domain))
         put("names", as_names(self.names, len(self.domain)))
-        one_of("criterion", self.criterion, LOSSES)
+        check_choice("criterion", self.criterion, LOSSES)
         put("kernel", as_stationary(self.kernel))
         self._settle_responses()
-        one_of("neighbors", self.neighbors, NEIGHBORS)
-        one_of("invalid", self.invalid, INVALID)
+        check_choice("neighbors", self.neighbors, NEIGHBORS)
+        check_choice("invalid", self.invalid, INVALID)
         if self.components is not None:
-            put("components", whole("components", self.components, 1, "Leave it out to have it chosen."))
+            put("components", check_integer("components", self.components, 1, "Leave it out to have it chosen."))
         check_positive("psi", self.psi)
         if self.components is None or self.psi is None:
             components, psi = self._balanced()
@@ -145,7 +145,7 @@ class KernelPlan(Plan):
             raise ParameterError(
                 "a classifier needs at least two public classes", shown(self.classes), "Pass classes=('no', 'yes')."
             )
-        put("positive", whole("positive", self.positive, 0, "It is the place of a class in the list."))
+        put("positive", check_integer("positive", self.positive, 0, "It is the place of a class in the list."))
         if self.positive >= len(self.classes):
             raise ParameterError("positive must be the place of a class", self.positive, "Count from 0.")
 
@@ -233,11 +233,11 @@ class KernelPlan(Plan):
         return kernel_words(self.kernel, self.box)
 
     @property
-    def released(self) -> type[FunctionRelease]:
+    def release_type(self) -> type[FunctionRelease]:
         return results.FunctionRelease
 
     @property
-    def vocabulary(self) -> words.Vocabulary:
+    def wording(self) -> statements.Wording:
         sides = " x ".join(f"[{low:g}, {high:g}]" for low, high in self.domain)
         rows = [("inputs", f"clipped to {sides}"), ("loss", self.criterion)]
         text = f"Inputs are clipped to the public box {sides} and snapped to its cells. "
@@ -257,7 +257,7 @@ class KernelPlan(Plan):
             size, name = (high - low) / 2, "half the range of responses over the box"
         rows.append(("penalty", f"psi {self.psi:.3g}"))
         volume = float(np.prod([high - low for low, high in self.domain]))
-        return words.Vocabulary(
+        return statements.Wording(
             noun="function",
             release=f"{self.query} function of {len(self.domain)} input{'s' if len(self.domain) > 1 else ''}",
             record="record",
@@ -310,7 +310,7 @@ class ClassPlan(GroupPlan):
 
     member: ClassVar[str] = "class"
 
-    def combined(self, costs: Iterable[Fraction]) -> Fraction:
+    def total_cost(self, costs: Iterable[Fraction]) -> Fraction:
         """What the costs of all parts come to: every record is in each of them, so they add up."""
         return sum(costs, Fraction(0))
 

@@ -12,17 +12,17 @@ from numpy.typing import ArrayLike
 
 from dpfda import results
 from dpfda.bounds.bodies import Bound
-from dpfda.core.checks import one_of
+from dpfda.core.checks import check_choice
 from dpfda.core.codec import LATER
 from dpfda.methods import Auto, Method, Select, Staged
 from dpfda.methods.outlook import shape_of
 from dpfda.noise import Ball
 from dpfda.plans.base import Plan
-from dpfda.plans.curves import curve_words, intake_of, record_noun, settle_curves, settle_intake, with_words
+from dpfda.plans.curves import alignment_of, check_alignment, check_curves, curve_words, record_noun, with_words
 from dpfda.plans.rounds import Rounds
 from dpfda.plans.selected import Selected
 from dpfda.problems.mean import MeanProblem
-from dpfda.results import statements as words
+from dpfda.results import statements
 from dpfda.results.postprocess import Band
 from dpfda.spaces.alignment import Align, Unit
 from dpfda.spaces.components import ComponentGrid
@@ -68,12 +68,12 @@ class MeanPlan(Plan):
     align: Align | None = field(default=None, metadata=LATER)
 
     def __post_init__(self) -> None:
-        settle_curves(self, Bound, "A mean of one curve is that curve; privacy needs company.")
-        settle_intake(self)
-        one_of("postprocess", self.postprocess, (True, False))
+        check_curves(self, Bound, "A mean of one curve is that curve; privacy needs company.")
+        check_alignment(self)
+        check_choice("postprocess", self.postprocess, (True, False))
         if self.method is None:
             object.__setattr__(self, "method", Auto())
-        self.foreseen  # noqa: B018  (calibrate now: a plan that cannot be carried out is refused when it is made)
+        self.expected_stage  # noqa: B018  (calibrate now: a plan that cannot be carried out is refused when it is made)
 
     @cached_property
     def problem(self) -> MeanProblem:
@@ -87,12 +87,12 @@ class MeanPlan(Plan):
             self.invalid,
             self.standardize,
             self.fill,
-            intake_of(self),
+            alignment_of(self),
         )
         return self.method.frame(problem)
 
     @cached_property
-    def course(self) -> Rounds | Selected | None:  # type: ignore[override]
+    def schedule(self) -> Rounds | Selected | None:  # type: ignore[override]
         """What follows the first stage, if anything does."""
         chosen, epsilon = self.chosen, self.epsilon - self._count_epsilon
         if isinstance(chosen, Select):
@@ -103,38 +103,38 @@ class MeanPlan(Plan):
         text = super().explain()
         if not isinstance(self.method, Auto):
             return text
-        return f"{text}\n\n{self.method.words(self.problem, self.epsilon - self._count_epsilon, self.chosen)}"
+        return f"{text}\n\n{self.method.explanation(self.problem, self.epsilon - self._count_epsilon, self.chosen)}"
 
     @cached_property
     def expected_risk(self) -> float:
-        if isinstance(self.course, Rounds) and not self.postprocess:
-            return max(self.foreseen.error, self.course.risk)
-        return self.course.risk if self.course else self.stage.risk
+        if isinstance(self.schedule, Rounds) and not self.postprocess:
+            return max(self.expected_stage.error, self.schedule.risk)
+        return self.schedule.risk if self.schedule else self.stage.risk
 
     @property
     def risk_words(self) -> str:  # type: ignore[override]
         """Stages count what shrinkage leaves, for curves that stray a typical way."""
-        if not isinstance(self.course, Rounds):
+        if not isinstance(self.schedule, Rounds):
             return super().risk_words
         after = " after shrinkage" if self.postprocess else ""
-        stray = "" if self.course.method.spread else " from which curves stray by some third of the bound"
+        stray = "" if self.schedule.method.spread else " from which curves stray by some third of the bound"
         return f"noise and bias{after}, for a smooth mean{stray}"
 
     def variability(self, release: Any) -> tuple[np.ndarray, np.ndarray]:
         """Sampling variances of the released coefficients, and how much more or less curves vary at each grid point."""
-        if isinstance(self.course, Rounds) and self.course.method.confidence:
-            return self.course.variability(release.drawn)
+        if isinstance(self.schedule, Rounds) and self.schedule.method.confidence:
+            return self.schedule.variability(release.drawn)
         # Nothing was spent on it: as much as the bound allows, whatever the (noisy) mean takes of that.
         shape = shape_of(self.basis.eigenvalues[: release.stage.problem.basis.size], 1.0)
         alone = self.grid.count if isinstance(self.grid, ComponentGrid) else 1  # one component may take all of it
         return shape * (self.bound.outer**2 / self.n) * alone, np.ones(self.grid.size)
 
-    def polished(self, release: Any) -> Any:
+    def postprocessed(self, release: Any) -> Any:
         ball = all(isinstance(part.law, Ball) for part in release.stage.parts if part.where.max() < self.basis.size)
         return release.shrink("james-stein") if self.postprocess and ball else release
 
     @property
-    def released(self) -> Any:
+    def release_type(self) -> Any:
         return results.ComponentRelease if isinstance(self.grid, ComponentGrid) else results.Release
 
     def pointwise_sd(self, t: ArrayLike | None = None) -> np.ndarray:
@@ -150,12 +150,12 @@ class MeanPlan(Plan):
         return Band(self.grid.line.points, self.grid.apart(band.lower), self.grid.apart(band.upper), level)
 
     @property
-    def vocabulary(self) -> words.Vocabulary:
+    def wording(self) -> statements.Wording:
         noun, more = record_noun(self.grid), with_words(self.grid)
         rows, text = curve_words(self, noun)
-        if self.course:
-            rows, text = (*rows, ("passes", str(self.course.passes))), f"{text}\n\n{self.course.words()}"
-        return words.Vocabulary(
+        if self.schedule:
+            rows, text = (*rows, ("passes", str(self.schedule.passes))), f"{text}\n\n{self.schedule.explanation()}"
+        return statements.Wording(
             noun=f"{noun}{more}",
             release=f"mean {noun}{more}",
             record=noun if self.unit is None else self.unit.name,

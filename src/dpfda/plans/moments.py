@@ -17,7 +17,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from dpfda.bounds.sensitivity import Reach
+from dpfda.bounds.sensitivity import Sensitivity
 from dpfda.core.codec import Fact
 from dpfda.core.errors import ParameterError, shown
 from dpfda.noise import Ball, Laplace
@@ -141,8 +141,8 @@ class MomentPlan(Plan):
             self.summarize(records)  # says what is wrong
         with np.errstate(all="ignore"):  # what a value does in a cast is nobody's business
             coded = self.problem.code(np.asarray(records, dtype=float))
-        again = lambda problem: self._read(replace(problem, coded=True), coded)  # noqa: E731
-        return door.execute(self, again(self.problem), book, query or self.query, again)
+        reread = lambda problem: self._read(replace(problem, coded=True), coded)  # noqa: E731
+        return door.execute(self, reread(self.problem), book, query or self.query, reread)
 
     @property
     def passes_needed(self) -> int:
@@ -180,17 +180,17 @@ class MomentPlan(Plan):
     @cached_property
     def stage(self) -> Stage:
         problem, (first, second) = self.problem, self._shares
-        upper = np.arange(problem.public, problem.first_size)
+        upper = np.arange(problem.n_public, problem.first_size)
         if not upper.size:  # nothing of the first moment is private: all of the budget goes to the second
             first, second = Fraction(0), first + second
         places = np.arange(problem.size - problem.first_size).reshape(self.design.size, -1)
         lower = places[:, : self.chosen.components].ravel()
-        extent = problem.extent
+        max_abs = problem.max_abs
         blocks = []
         if upper.size:
-            blocks.append((upper, Ball.calibrated(first, problem.reach_first.restricted(upper), extent[upper])))
+            blocks.append((upper, Ball.calibrated(first, problem.first_sensitivity.restricted(upper), max_abs[upper])))
         where = problem.first_size + lower
-        blocks.append((where, Ball.calibrated(second, problem.reach_second.restricted(lower), extent[where])))
+        blocks.append((where, Ball.calibrated(second, problem.second_sensitivity.restricted(lower), max_abs[where])))
         return Stage(problem, tuple(Part(where, np.ones(where.size), law) for where, law in blocks))
 
     def next(self, drawn: Sequence[np.ndarray]) -> Stage | None:
@@ -202,12 +202,12 @@ class MomentPlan(Plan):
         if len(drawn) == 1:
             epsilon = self.epsilon * self.chosen.size
             every = np.ones(sizes.size)
-            scales = every * sizes.reach.support(every) / float(epsilon)
-            law: Law = Laplace.calibrated(epsilon, scales, every, sizes.reach, sizes.extent)
+            scales = every * sizes.sensitivity.support(every) / float(epsilon)
+            law: Law = Laplace.calibrated(epsilon, scales, every, sizes.sensitivity, sizes.max_abs)
             return Stage(sizes, (Part(np.arange(sizes.size), every, law),))
         residuals = self._residuals(drawn, shape * sizes.chosen(drawn[1], HELD))
         law = quieter(
-            self.epsilon * (SECOND if len(drawn) == 2 else self.chosen.last), residuals.reach, residuals.extent
+            self.epsilon * (SECOND if len(drawn) == 2 else self.chosen.last), residuals.sensitivity, residuals.max_abs
         )
         return Stage(residuals, (Part(np.arange(residuals.size), np.ones(residuals.size), law),))
 
@@ -223,7 +223,7 @@ class MomentPlan(Plan):
 
     # -- from draws to coefficients -----------------------------------------------------------------
 
-    def assembled(self, drawn: Sequence[np.ndarray]) -> np.ndarray:
+    def combine(self, drawn: Sequence[np.ndarray]) -> np.ndarray:
         return self.restored(self.internal(drawn))
 
     def internal(self, drawn: Sequence[np.ndarray]) -> np.ndarray:
@@ -269,7 +269,7 @@ class MomentPlan(Plan):
         whole = self.design.restoring @ internal
         return whole.reshape(*whole.shape[:-2], -1)
 
-    def kept(self, drawn: Sequence[np.ndarray]) -> dict[str, Any]:
+    def extra_fields(self, drawn: Sequence[np.ndarray]) -> dict[str, Any]:
         return {"drawn": tuple(drawn)}
 
     def errors(self, drawn: Sequence[np.ndarray], size: int, rng: np.random.Generator) -> np.ndarray:
@@ -297,14 +297,14 @@ def _between(value: Any, low: float, high: float) -> bool:
     return isinstance(value, int | float | np.number) and low < float(value) < high
 
 
-def quieter(epsilon: Fraction, reach: Reach, extent: np.ndarray) -> Law:
+def quieter(epsilon: Fraction, sensitivity: Sensitivity, max_abs: np.ndarray) -> Law:
     """Ball noise or matched Laplace noise on all coordinates, whichever has less energy."""
-    ball = Ball.calibrated(epsilon, reach, extent)
-    every = np.ones(extent.size)
-    scales = reach.matched(every) / float(epsilon)
+    ball = Ball.calibrated(epsilon, sensitivity, max_abs)
+    every = np.ones(max_abs.size)
+    scales = sensitivity.matched(every) / float(epsilon)
     if float(ball.variance.sum()) <= 2 * float((scales**2).sum()):
         return ball
-    return Laplace.calibrated(epsilon, scales, every, reach, extent)
+    return Laplace.calibrated(epsilon, scales, every, sensitivity, max_abs)
 
 
 def stage_words(plan: MomentPlan) -> str:

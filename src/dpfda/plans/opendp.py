@@ -111,10 +111,10 @@ def measurement(plan: Any, domain: Domain | None = None, columns: Any = None) ->
             "a domain, columns or an order",
             "Leave them out.",
         )
-    records = Records(None if plan.problem.adds else plan.n)
+    records = Records(None if plan.problem.count_is_private else plan.n)
     return make_user_measurement(
         records.domain if domain is None else _shared(domain, plan.problem.width),
-        symmetric_distance() if plan.problem.adds else change_one_distance(),
+        symmetric_distance() if plan.problem.count_is_private else change_one_distance(),
         max_divergence(),
         lambda data: _released(plan, records, data, columns),
         lambda d_in: upwards(plan.epsilon * d_in),

@@ -15,11 +15,11 @@ from dpfda.core.codec import LATER, exact_fraction
 from dpfda.core.errors import ParameterError, shown
 from dpfda.methods import KNorm, Method
 from dpfda.plans.base import Plan
-from dpfda.plans.curves import curve_facts, intake_of, settle_intake, settle_records, with_words
+from dpfda.plans.curves import alignment_of, check_alignment, check_records, curve_facts, with_words
 from dpfda.problems.base import Stage
 from dpfda.problems.mean import MeanProblem
 from dpfda.problems.norms import NormProblem
-from dpfda.results import statements as words
+from dpfda.results import statements
 from dpfda.spaces.alignment import Align, Unit
 from dpfda.spaces.grid import Grid, ProductGrid
 from dpfda.spaces.kernels import Kernel, Matern
@@ -75,8 +75,8 @@ class RadiusPlan(Plan):
         if share is None or not 0 < share < 1:
             raise ParameterError("quantile must lie strictly between 0 and 1", shown(self.quantile), "Pass 0.95.")
         object.__setattr__(self, "quantile", float(share))
-        settle_records(self, L2Ball, "A quantile of one curve is that curve; privacy needs company.")
-        settle_intake(self)
+        check_records(self, L2Ball, "A quantile of one curve is that curve; privacy needs company.")
+        check_alignment(self)
         object.__setattr__(self, "center", self.bound.center)
 
     @cached_property
@@ -111,7 +111,7 @@ class RadiusPlan(Plan):
         """The first choice: which octave holds the quantile."""
         inner = MeanProblem(
             self.kernel.basis(self.grid).first(1), self.bound, self.n, None,
-            self.neighbors, self.invalid, self.standardize, self.fill, intake_of(self),
+            self.neighbors, self.invalid, self.standardize, self.fill, alignment_of(self),
         )  # fmt: skip
         octaves = np.arange(self.radii.size - 1, -1, -PER_OCTAVE)[::-1]
         return NormProblem(inner, self.radii, octaves, Fraction(str(self.quantile)), self._price(octaves.size))
@@ -139,10 +139,10 @@ class RadiusPlan(Plan):
         return max(low, 0), min(high, self.radii.size)
 
     @property
-    def released(self) -> Any:
+    def release_type(self) -> Any:
         return results.RadiusRelease
 
-    def assembled(self, drawn: Any) -> np.ndarray:
+    def combine(self, drawn: Any) -> np.ndarray:
         return self.radii[[self._window(drawn)[0] + int(np.argmax(drawn[1]))]]
 
     @property
@@ -189,12 +189,12 @@ class RadiusPlan(Plan):
         return f"one of {self.problem.size} octaves, then one of its radii"
 
     @property
-    def vocabulary(self) -> words.Vocabulary:
+    def wording(self) -> statements.Wording:
         rows, more = curve_facts(self, "curve")
         about = (
             "zero" if self.center is None else f"{float(self.center):g}" if self.center.ndim == 0 else "a public curve"
         )
-        return words.Vocabulary(
+        return statements.Wording(
             noun="radius",
             release=f"radius that holds {self.quantile:.3g} of the curves",
             record="curve" if self.unit is None else self.unit.name,

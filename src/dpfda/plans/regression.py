@@ -11,13 +11,13 @@ import numpy as np
 
 from dpfda import results
 from dpfda.bounds.bodies import Ellipsoid, L2Ball
-from dpfda.core.checks import as_names, as_range, whole
+from dpfda.core.checks import as_names, as_range, check_integer
 from dpfda.core.errors import ParameterError, shown
-from dpfda.plans.curves import as_grid, curve_words, only_curves, settle_curves
+from dpfda.plans.curves import as_grid, check_curves, curve_words, only_curves
 from dpfda.plans.moments import MomentPlan, stage_words
 from dpfda.problems.design import Covariates, CurveResponse
 from dpfda.problems.mean import MeanProblem
-from dpfda.results import statements as words
+from dpfda.results import statements
 from dpfda.spaces.grid import Grid
 from dpfda.spaces.kernels import Gaussian, Kernel
 from dpfda.spaces.stacked import StackedBasis
@@ -70,9 +70,9 @@ class RegressionPlan(MomentPlan):
         if self.kernel is None and isinstance(self.grid, Grid | int):
             length = as_grid(self.grid).length
             put("kernel", Gaussian(LENGTH * length))
-        settle_curves(self, L2Ball, "A regression on one record is that record; privacy needs company.")
+        check_curves(self, L2Ball, "A regression on one record is that record; privacy needs company.")
         only_curves(self.grid, "a function-on-scalar regression")
-        put("covariates", whole("covariates", self.covariates, 1, "A regression explains curves by something."))
+        put("covariates", check_integer("covariates", self.covariates, 1, "A regression explains curves by something."))
         if self.covariates > MOST_COVARIATES:
             raise ParameterError(
                 f"there are at most {MOST_COVARIATES} covariates", self.covariates, "Choose among them."
@@ -101,11 +101,11 @@ class RegressionPlan(MomentPlan):
 
     @cached_property
     def smoothness(self) -> np.ndarray:
-        guess = self.response.code.guess
+        guess = self.response.code.prior_energy
         return guess / guess.sum()
 
     @property
-    def released(self) -> type[RegressionRelease]:
+    def release_type(self) -> type[RegressionRelease]:
         return results.RegressionRelease
 
     def restored(self, internal: np.ndarray) -> np.ndarray:
@@ -119,14 +119,14 @@ class RegressionPlan(MomentPlan):
         return float(np.sqrt(self.expected_error / self.grid.length))
 
     @property
-    def vocabulary(self) -> words.Vocabulary:
+    def wording(self) -> statements.Wording:
         rows, text = curve_words(self, "curve")
         clipped = (
             f"their norm is clipped to {self.covariate_bound:g}"
             if isinstance(self.covariate_bound, float)
             else "each is clipped to its own public range"
         )
-        return words.Vocabulary(
+        return statements.Wording(
             noun="coefficients",
             release=f"intercept and {self.covariates} coefficient function{'s' if self.covariates > 1 else ''}",
             record="record",

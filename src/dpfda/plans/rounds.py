@@ -21,8 +21,8 @@ from dpfda.methods import Staged
 from dpfda.methods.blockwise import octaves
 from dpfda.methods.outlook import OF_SPREAD, STRAYS, WIDER, Outlook, best_axes, shape_of
 from dpfda.noise import Ball, Laplace
-from dpfda.problems.about import InsideProblem, VaryProblem
 from dpfda.problems.base import Part, Stage
+from dpfda.problems.ellipsoid_stages import InsideProblem, VaryProblem
 from dpfda.problems.mean import MeanProblem
 from dpfda.results.postprocess import james_stein, shrunk
 from dpfda.spaces.components import ComponentGrid
@@ -138,7 +138,7 @@ class Rounds:
     def _last_round(self) -> int:
         return max(i for i, step in enumerate(self.method.steps) if step == "refine")
 
-    def assembled(self, drawn: Sequence[np.ndarray]) -> np.ndarray:
+    def combine(self, drawn: Sequence[np.ndarray]) -> np.ndarray:
         """Coefficients from what all stages have drawn."""
         number = self._last_round
         raw = self._finished(self.stages(drawn)[number], drawn[number], drawn)
@@ -146,7 +146,7 @@ class Rounds:
 
     def _finished(self, stage: Stage, noisy: np.ndarray, drawn: Sequence[np.ndarray]) -> np.ndarray:
         """Coefficients of one round; a private count is the first round's."""
-        if self.home.adds:
+        if self.home.count_is_private:
             noisy = np.append(noisy[:-1], drawn[0][-1])
         return stage.problem.finish(noisy, stage.parts)[: self.size]
 
@@ -194,7 +194,9 @@ class Rounds:
     def _refinement(self, centre: Centre, axes: np.ndarray, number: int) -> Stage:
         problem = self._problem(centre, axes)
         epsilon = self.epsilon * self.method.share(number)
-        laws = [Ball.calibrated(epsilon, problem.reach, problem.extent, starts) for starts in ((0,), self.starts)]
+        laws = [
+            Ball.calibrated(epsilon, problem.sensitivity, problem.max_abs, starts) for starts in ((0,), self.starts)
+        ]
         law = min(laws, key=lambda law: float(law.variance.sum()))
         return Stage(problem, (Part(np.arange(self.size), np.ones(self.size), law),))
 
@@ -205,8 +207,10 @@ class Rounds:
         epsilon, blocks = self.epsilon * self.method.share(number) / 2, len(self.starts)
         parts = []
         for where in (np.arange(blocks), np.arange(blocks, problem.size)):
-            reach, ones = problem.reach.restricted(where), np.ones(where.size)
-            law = Laplace.calibrated(epsilon, ones * (reach.support(ones) / float(epsilon)), ones, reach, ones)
+            sensitivity, ones = problem.sensitivity.restricted(where), np.ones(where.size)
+            law = Laplace.calibrated(
+                epsilon, ones * (sensitivity.support(ones) / float(epsilon)), ones, sensitivity, ones
+            )
             parts.append(Part(where, ones, law))
         return Stage(problem, tuple(parts))
 
@@ -241,15 +245,15 @@ class Rounds:
         widest = maximum_filter(gain.reshape(problem.cuts), near, mode="nearest")
         return sampling, widest.ravel()[problem.pieces]
 
-    def words(self) -> str:
+    def explanation(self) -> str:
         """What is done in each pass, for which share of the budget."""
-        told = []
+        steps = []
         for number, step in enumerate(self.method.steps):
             share = self.method.share(number)
-            told.append(f"{WORDS[step]} ({share} of epsilon)")
+            steps.append(f"{WORDS[step]} ({share} of epsilon)")
         count = (
             " A fortieth of epsilon goes to the private count first; these are shares of the rest."
-            if self.home.adds
+            if self.home.count_is_private
             else ""
         )
         spread = (
@@ -258,7 +262,7 @@ class Rounds:
             else "How far curves stray from their mean is found privately."
         )
         return (
-            f"The data is read {self.passes} times: {'; '.join(told)}. In each pass every record is clipped again, "
+            f"The data is read {self.passes} times: {'; '.join(steps)}. In each pass every record is clipped again, "
             f"alone, and the shares of epsilon add up.{count} {spread}"
         )
 
@@ -287,7 +291,7 @@ class Rounds:
         return Outlook(self.home, self.epsilon, self.method.spread)
 
     @cached_property
-    def foreseen(self) -> Stage:
+    def expected_stage(self) -> Stage:
         """The last round as it should turn out for a smooth mean, from which curves stray a typical way."""
         stray = self.method.spread * OF_SPREAD if self.method.spread else STRAYS[1] * self.home.bound.outer
         variance = self.home.finish_variance(self.first.variance)[: self.size]
@@ -301,7 +305,7 @@ class Rounds:
                 centre = Centre(centre.about, np.add.reduceat(variance, self.starts) / 2)
             elif step == "vary":  # its laws depend on nothing drawn: refuse now what could not be drawn after a charge
                 for part in self._variation(stage, number).parts:
-                    part.law.settle([Fraction(0)] * part.where.size)
+                    part.law.to_lattice([Fraction(0)] * part.where.size)
         return stage
 
     @cached_property

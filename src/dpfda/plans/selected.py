@@ -45,18 +45,18 @@ class Selected:
     def stages(self, drawn: Sequence[np.ndarray]) -> list[Stage]:
         return [self.first, self.last(drawn)]
 
-    def assembled(self, drawn: Sequence[np.ndarray]) -> np.ndarray:
+    def combine(self, drawn: Sequence[np.ndarray]) -> np.ndarray:
         stage = self.last(drawn)
         return stage.problem.finish(drawn[1], stage.parts)
 
     @cached_property
-    def foreseen(self) -> Stage:
+    def expected_stage(self) -> Stage:
         """The candidate that should be best before data."""
         return min(self.candidates, key=lambda stage: stage.risk)
 
     @property
     def risk(self) -> float:
-        return self.foreseen.risk
+        return self.expected_stage.risk
 
     def outcome(self, drawn: Sequence[np.ndarray]) -> str:
         """What the choice fell on."""
@@ -66,7 +66,7 @@ class Selected:
     def numbers_words(self) -> str:
         return f"one of {len(self.candidates)} candidates, then its coefficients"
 
-    def words(self) -> str:
+    def explanation(self) -> str:
         """How the choice is made."""
         return (
             f"The method is chosen privately among {len(self.candidates)} candidates, by permute and flip, for "

@@ -10,12 +10,21 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from dpfda import results
-from dpfda.core.checks import INVALID, NEIGHBORS, as_epsilon, as_names, as_range, number_of_records, one_of, whole
+from dpfda.core.checks import (
+    INVALID,
+    NEIGHBORS,
+    as_epsilon,
+    as_names,
+    as_range,
+    check_choice,
+    check_integer,
+    number_of_records,
+)
 from dpfda.plans.checks import as_box
 from dpfda.plans.kernel import ROUGH, as_stationary, candidates, kernel_words
 from dpfda.plans.moments import MomentPlan, stage_words
 from dpfda.problems.design import Features, NumberResponse
-from dpfda.results import statements as words
+from dpfda.results import statements
 from dpfda.spaces.basis import Eigenbasis
 from dpfda.spaces.inputs import FeatureMap, InputBox
 from dpfda.spaces.kernels import Stationary
@@ -64,11 +73,11 @@ class SmootherPlan(MomentPlan):
         put("names", as_names(self.names, len(self.domain)))
         put("bound", as_range(self.bound))
         put("kernel", as_stationary(self.kernel))
-        one_of("neighbors", self.neighbors, NEIGHBORS)
-        one_of("invalid", self.invalid, INVALID)
+        check_choice("neighbors", self.neighbors, NEIGHBORS)
+        check_choice("invalid", self.invalid, INVALID)
         if self.components is None:
             put("components", self._best_components())
-        put("components", whole("components", self.components, 2, "Leave it out to have it chosen."))
+        put("components", check_integer("components", self.components, 2, "Leave it out to have it chosen."))
         if self.passes is None and self.box.dimension > 3:  # waves overlap: a first moment with noise misleads
             put("passes", 1)
         self.stage  # noqa: B018  (calibrate now: a plan that cannot be carried out is refused when it is made)
@@ -124,7 +133,7 @@ class SmootherPlan(MomentPlan):
         return self.response.middle
 
     @property
-    def released(self) -> type[SmootherRelease]:
+    def release_type(self) -> type[SmootherRelease]:
         return results.SmootherRelease
 
     @property
@@ -132,11 +141,11 @@ class SmootherPlan(MomentPlan):
         return float(np.sqrt(self.expected_error))
 
     @property
-    def vocabulary(self) -> words.Vocabulary:
+    def wording(self) -> statements.Wording:
         sides = " x ".join(f"[{low:g}, {high:g}]" for low, high in self.domain)
         low, high = self.bound
         clipped = f"clipped to [{low:g}, {high:g}]"
-        return words.Vocabulary(
+        return statements.Wording(
             noun="function",
             release=f"regression function of {len(self.domain)} input{'s' if len(self.domain) > 1 else ''}",
             record="record",

@@ -1,8 +1,9 @@
-"""The words all rooms share: reach, law, part, problem, stage, summary.
+"""The words all rooms share: sensitivity, law, part, problem, stage, summary.
 
-A *problem* turns records into exact integers and those into a statistic; its *reach* is the set of differences that
-one neighbour can make there. A *method* answers with *parts*: blocks of coordinates, each with a filter and a noise
-*law*. Problem and parts make a *stage*: one pass over the records. All is public but a summary and what comes of it.
+A *problem* turns records into exact integers and those into a statistic; its *sensitivity* is the set of differences
+that one neighbour can make there. A *method* answers with *parts*: blocks of coordinates, each with a filter and a
+noise *law*. Problem and parts make a *stage*: one pass over the records. All is public but a summary and what comes of
+it.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from dpfda.bounds.sensitivity import Reach
+from dpfda.bounds.sensitivity import Sensitivity
 from dpfda.core.errors import ParameterError
 from dpfda.noise.law import Law
 from dpfda.problems.summary import Summary
@@ -30,19 +31,19 @@ class Part:
     filter: np.ndarray
     law: Law
     threshold: np.ndarray | None = None
-    late: bool = False  # threshold after the noise, where the statistic is not yet a mean
+    threshold_after_noise: bool = False  # threshold after the noise, where the statistic is not yet a mean
 
     def apply(self, values: Sequence[Fraction]) -> list[Fraction]:
         """Filter exactly: the values are rationals and so is every filter."""
         factors = zip(self.where.tolist(), self.filter.tolist(), strict=True)
         filtered = [values[j] if a == 1 else Fraction(a) * values[j] for j, a in factors]
-        if self.threshold is None or self.late:
+        if self.threshold is None or self.threshold_after_noise:
             return filtered
         return [_soft(x, Fraction(t)) for x, t in zip(filtered, self.threshold.tolist(), strict=True)]
 
-    def bias(self, guess: np.ndarray) -> np.ndarray:
+    def bias(self, prior_energy: np.ndarray) -> np.ndarray:
         """Squared error that the filter makes on its own coordinates, if the target has these squared ones."""
-        kept = guess[self.where]
+        kept = prior_energy[self.where]
         if self.threshold is not None:
             return np.minimum(kept, self.threshold**2)
         return (1 - self.filter) ** 2 * kept
@@ -75,21 +76,21 @@ class Problem(Protocol):
         """Length of the statistic."""
 
     @property
-    def reach(self) -> Reach: ...
+    def sensitivity(self) -> Sensitivity: ...
     @property
-    def extent(self) -> np.ndarray:
+    def max_abs(self) -> np.ndarray:
         """Largest absolute value of each coordinate of the statistic before filtering."""
 
     @property
-    def guess(self) -> np.ndarray:
+    def prior_energy(self) -> np.ndarray:
         """Public guess of the target's squared coefficients about the centre."""
 
     @property
-    def classes(self) -> np.ndarray:
+    def prior_energies(self) -> np.ndarray:
         """One such guess per row: a class of targets over which relative errors are averaged."""
 
     @property
-    def sizes(self) -> np.ndarray:
+    def class_norms(self) -> np.ndarray:
         """Squared norm of each member of the class, what is public about it included."""
 
     @property
@@ -101,7 +102,7 @@ class Problem(Protocol):
         """Variance that the records themselves bring to each coordinate, zero where it is not known."""
 
     @property
-    def public(self) -> int:
+    def n_public(self) -> int:
         """How many coordinates, the first ones, are the same for all data: no noise, no share of the budget."""
 
     @property
@@ -125,7 +126,7 @@ class Problem(Protocol):
         """Where a record that is a curve lives."""
 
     @property
-    def intake(self) -> Any:
+    def alignment(self) -> Any:
         """How a record comes about; None where it is taken as it is."""
 
     @property
@@ -141,7 +142,7 @@ class Problem(Protocol):
         """Polynomial decay of the eigenvalues, if they have one."""
 
     @property
-    def adds(self) -> bool:
+    def count_is_private(self) -> bool:
         """Whether neighbours differ by one record more or less (the count is then private)."""
 
     @property
@@ -190,15 +191,15 @@ class Stage:
     def delta(self) -> Fraction:
         return sum((part.law.delta for part in self.parts), Fraction(0))
 
-    def settle(self, summary: Summary) -> list[Sequence[Any]]:
+    def to_lattice(self, summary: Summary) -> list[Sequence[Any]]:
         """The numbers right before noise, as each law takes them. Confidential."""
         values = self.problem.estimate(self._complete(summary))
-        return [part.law.settle(part.apply(values)) for part in self.parts]
+        return [part.law.to_lattice(part.apply(values)) for part in self.parts]
 
     def _complete(self, summary: Summary) -> Summary:
         """The summary of as many records as there are publicly: those that are missing count as unusable ones."""
         problem = self.problem
-        if problem.adds or summary.count >= problem.n:
+        if problem.count_is_private or summary.count >= problem.n:
             return summary
         plain = getattr(problem, "uncoded", problem)
         lost = problem.kind(problem.key, 1, plain.total(np.full((1, plain.width), np.nan)))
@@ -214,8 +215,8 @@ class Stage:
 
     def statistic(self, summary: Summary) -> np.ndarray:
         """The numbers right before noise, as floats. Confidential: for audits, never for publication."""
-        whole = self.spread([part.law.real(s) for part, s in zip(self.parts, self.settle(summary), strict=True)])
-        whole[: self.problem.public] = self.problem.center_coefficients[: self.problem.public]
+        whole = self.spread([part.law.real(s) for part, s in zip(self.parts, self.to_lattice(summary), strict=True)])
+        whole[: self.problem.n_public] = self.problem.center_coefficients[: self.problem.n_public]
         return whole
 
     def loss(self, h: np.ndarray) -> float:
@@ -250,15 +251,15 @@ class Stage:
             return self._shrunk_risk
         filter = self.filter[: problem.basis.size]
         sampled = filter**2 * problem.sampling
-        bias = np.array([self.bias(guess) for guess in problem.classes]) + problem.floor
-        return typical(self.error + float((sampled * problem.basis.energies).sum()) + bias, problem.sizes)
+        bias = np.array([self.bias(prior_energy) for prior_energy in problem.prior_energies]) + problem.floor
+        return typical(self.error + float((sampled * problem.basis.energies).sum()) + bias, problem.class_norms)
 
-    def bias(self, guess: np.ndarray) -> float:
+    def bias(self, prior_energy: np.ndarray) -> float:
         """Squared error of the filters alone: coordinates that no part carries are missed entirely."""
-        errors = guess.copy()
+        errors = prior_energy.copy()
         for part in self.parts:
-            if part.where.max() < guess.size:  # a count is not a coefficient
-                errors[part.where] = part.bias(guess)
+            if part.where.max() < prior_energy.size:  # a count is not a coefficient
+                errors[part.where] = part.bias(prior_energy)
         return float((errors * self.problem.basis.energies).sum())
 
     @property
@@ -267,13 +268,13 @@ class Stage:
         problem = self.problem
         filter = self.filter[: problem.basis.size]
         variance = problem.finish_variance(self.variance) + filter**2 * problem.sampling
-        return typical(shrunk_errors(problem.classes, filter, variance) + problem.floor, problem.sizes)
+        return typical(shrunk_errors(problem.prior_energies, filter, variance) + problem.floor, problem.class_norms)
 
     @property
     def filter(self) -> np.ndarray:
         """What each coordinate is multiplied by: one where it is public, zero where it is not released."""
         whole = self.spread([part.filter for part in self.parts])
-        whole[: self.problem.public] = 1.0
+        whole[: self.problem.n_public] = 1.0
         return whole
 
     @property

@@ -11,16 +11,16 @@ from fractions import Fraction
 
 import numpy as np
 
-from dpfda.bounds.reach import BoxReach
+from dpfda.bounds.sensitivities import BoxSensitivity
 from dpfda.noise import Laplace
 from dpfda.problems.base import Part, Problem
 
 
 def count_part(where: int, n: int, epsilon: Fraction) -> Part:
     """The count over the public guess `n`; one record more or less moves it by ``1/n`` (derivations: add-remove)."""
-    reach = BoxReach(np.ones(1), 1 / n)
+    sensitivity = BoxSensitivity(np.ones(1), 1 / n)
     scale = np.array([1 / (n * float(epsilon))])
-    law = Laplace.calibrated(epsilon, scale, np.ones(1), reach, np.full(1, 4.0))
+    law = Laplace.calibrated(epsilon, scale, np.ones(1), sensitivity, np.full(1, 4.0))
     return Part(np.array([where]), np.ones(1), law)
 
 
@@ -28,7 +28,7 @@ def quotient(noisy: np.ndarray, n: int, parts: Sequence[Part]) -> np.ndarray:
     """Sums over the noisy count, which is kept to one record at least; thresholds that had to wait come last."""
     means = noisy[..., :-1] / np.maximum(noisy[..., -1:], 1 / n)
     for part in parts:
-        if part.threshold is not None and part.late:
+        if part.threshold is not None and part.threshold_after_noise:
             kept = means[..., part.where]
             means[..., part.where] = np.sign(kept) * np.maximum(np.abs(kept) - part.threshold, 0.0)
     return means
@@ -38,7 +38,7 @@ def count_energies(problem: Problem, parts: Sequence[Part]) -> tuple[float, floa
     """Noise energy of the target when it gets all of epsilon, and the target's own, by the public guess."""
     energies = problem.basis.energies
     noise = sum(float((part.law.variance * energies[part.where]).sum()) for part in parts)
-    return noise, float((problem.guess * energies).sum())
+    return noise, float((problem.prior_energy * energies).sum())
 
 
 def count_share(epsilon: Fraction, curve_error: float, curve_energy: float, n: int) -> Fraction:

@@ -16,16 +16,16 @@ import numpy as np
 
 from dpfda.bounds.bodies import Ellipsoid, L2Ball
 from dpfda.bounds.lattice import RADIUS, RADIUS_BITS
-from dpfda.bounds.reach import EuclideanReach
-from dpfda.bounds.sensitivity import Reach
+from dpfda.bounds.sensitivities import EuclideanSensitivity
+from dpfda.bounds.sensitivity import Sensitivity
 from dpfda.core import codec
 from dpfda.core.errors import PlanMismatch, RecordError
-from dpfda.problems.bare import BareProblem, check_count, check_key
 from dpfda.problems.base import Part, Summary
 from dpfda.problems.count import quotient
+from dpfda.problems.defaults import DefaultProblem, check_count, check_key
 from dpfda.problems.mean import MeanProblem
 from dpfda.problems.summary import are_integers
-from dpfda.spaces.alignment import Intake
+from dpfda.spaces.alignment import Alignment
 from dpfda.spaces.grid import Grid, ProductGrid
 from dpfda.spaces.symmetric import ROOT2, SymmetricBasis
 
@@ -41,7 +41,7 @@ SHARES, POWERS = (0.5, 0.15, 0.04), (1.0, 2.0)
 
 
 @dataclass(frozen=True, eq=False)
-class CovarianceProblem(BareProblem):
+class CovarianceProblem(DefaultProblem):
     """The covariance surface of `n` curves, each clipped to an L2 ball in the functions of `basis.line`."""
 
     basis: SymmetricBasis
@@ -53,10 +53,10 @@ class CovarianceProblem(BareProblem):
     @classmethod
     def of(
         cls, basis: SymmetricBasis, bound: L2Ball, n: int, decay: float | None, *, neighbors: str, invalid: str,
-        standardize: bool, fill: int | None, shrinks: bool, intake: Intake | None = None,
+        standardize: bool, fill: int | None, shrinks: bool, alignment: Alignment | None = None,
     ) -> CovarianceProblem:  # fmt: skip
         ball = Ellipsoid(np.full(basis.line.size, bound.radius), bound.center)
-        code = MeanProblem(basis.line, ball, n, decay, neighbors, invalid, standardize, fill, intake)
+        code = MeanProblem(basis.line, ball, n, decay, neighbors, invalid, standardize, fill, alignment)
         return cls(basis, code, n, decay, shrinks)
 
     # -- public facts ---------------------------------------------------------------------
@@ -70,8 +70,8 @@ class CovarianceProblem(BareProblem):
         return self.code.record
 
     @property
-    def intake(self) -> Intake | None:
-        return self.code.intake
+    def alignment(self) -> Alignment | None:
+        return self.code.alignment
 
     @property
     def invalid(self) -> str:
@@ -87,11 +87,11 @@ class CovarianceProblem(BareProblem):
 
     @property
     def needs_count(self) -> bool:  # type: ignore[override]
-        return self.adds
+        return self.count_is_private
 
     @property
     def size(self) -> int:  # type: ignore[override]
-        return self.basis.size + self.adds
+        return self.basis.size + self.count_is_private
 
     @property
     def _square(self) -> float:
@@ -106,18 +106,18 @@ class CovarianceProblem(BareProblem):
         return radius / (Fraction(self.code._inner_radius) / 2 ** (RADIUS_BITS - SQUARE_BITS))
 
     @cached_property
-    def reach(self) -> Reach:
+    def sensitivity(self) -> Sensitivity:
         """Of a covariance, or of a scatter over the public guess of n (derivations: covariance)."""
         n = self.n
-        diameter = 4 / n if self.adds else 4 * (n - 1) / n**2
-        return EuclideanReach(np.full(self.basis.size, self._square), diameter)
+        diameter = 4 / n if self.count_is_private else 4 * (n - 1) / n**2
+        return EuclideanSensitivity(np.full(self.basis.size, self._square), diameter)
 
     @property
-    def extent(self) -> np.ndarray:
+    def max_abs(self) -> np.ndarray:
         return np.full(self.basis.size, self._square)
 
     @cached_property
-    def classes(self) -> np.ndarray:  # type: ignore[override]
+    def prior_energies(self) -> np.ndarray:  # type: ignore[override]
         """One strong direction each, as smooth as the kernel's guess of a mean or more so (derivations: covariance)."""
         line = self.basis.line.eigenvalues / self.basis.line.eigenvalues[0]
         j, k = self.basis.index.T
@@ -129,8 +129,8 @@ class CovarianceProblem(BareProblem):
         return np.array(members)
 
     @property
-    def guess(self) -> np.ndarray:  # type: ignore[override]
-        return self.classes.mean(axis=0)
+    def prior_energy(self) -> np.ndarray:  # type: ignore[override]
+        return self.prior_energies.mean(axis=0)
 
     @cached_property
     def key(self) -> str:
@@ -181,15 +181,15 @@ class CovarianceProblem(BareProblem):
             (count * int(products[places[j, k]]) - sums[j] * sums[k]) * heights[j == k]
             for j, k in self.basis.index.tolist()
         ]
-        return [*values, Fraction(count, self.n)] if self.adds else values
+        return [*values, Fraction(count, self.n)] if self.count_is_private else values
 
     def finish(self, noisy: np.ndarray, parts: Sequence[Part]) -> np.ndarray:
-        return quotient(noisy, self.n, parts) if self.adds else noisy.copy()
+        return quotient(noisy, self.n, parts) if self.count_is_private else noisy.copy()
 
     def finish_variance(self, variance: np.ndarray) -> np.ndarray:
         """A noisy count divides the scatter: its share of the error is the covariance's size times its own."""
-        return variance[:-1] + variance[-1] * self.guess if self.adds else variance
+        return variance[:-1] + variance[-1] * self.prior_energy if self.count_is_private else variance
 
     def typical(self, coefficients: np.ndarray | None = None) -> np.ndarray:
-        about = np.sqrt(self.guess) if coefficients is None else coefficients
-        return np.append(about, 1.0) if self.adds else about
+        about = np.sqrt(self.prior_energy) if coefficients is None else coefficients
+        return np.append(about, 1.0) if self.count_is_private else about

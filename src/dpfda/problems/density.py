@@ -18,12 +18,12 @@ import numpy as np
 
 from dpfda.bounds import exact
 from dpfda.bounds.atoms import Atoms
-from dpfda.bounds.diameter import AtomReach
-from dpfda.bounds.sensitivity import Reach
+from dpfda.bounds.diameter import AtomSensitivity
+from dpfda.bounds.sensitivity import Sensitivity
 from dpfda.core import codec
 from dpfda.core.errors import PlanMismatch, RecordError
-from dpfda.problems.bare import check_count, check_key
 from dpfda.problems.base import Part, Summary
+from dpfda.problems.defaults import check_count, check_key
 from dpfda.spaces.grid import Grid, ProductGrid
 from dpfda.spaces.tensor import CosineProductBasis
 
@@ -50,12 +50,12 @@ class DensityProblem:
     shrinks: bool = True
     sketched: bool = False  # measure differences by their outline: for comparing methods, never for noise
 
-    public: ClassVar[int] = 1
+    n_public: ClassVar[int] = 1
     smooths: ClassVar[bool] = True
     record: ClassVar[str] = "point"
     kind: ClassVar[type[Summary]] = Summary
     record_grid: ClassVar[Grid | ProductGrid | None] = None
-    intake: ClassVar[None] = None
+    alignment: ClassVar[None] = None
 
     # -- public facts ---------------------------------------------------------------------
 
@@ -68,17 +68,17 @@ class DensityProblem:
         return len(self.grid.axes)
 
     @property
-    def adds(self) -> bool:
+    def count_is_private(self) -> bool:
         """Whether neighbours differ by one record more or less, so that the count is private."""
         return self.neighbors == "add-remove"
 
     @property
     def needs_count(self) -> bool:
-        return self.adds
+        return self.count_is_private
 
     @property
     def size(self) -> int:
-        return self.basis.size + self.adds
+        return self.basis.size + self.count_is_private
 
     @property
     def bins(self) -> tuple[int, ...]:
@@ -112,17 +112,17 @@ class DensityProblem:
         return self.center_coefficients
 
     @cached_property
-    def reach(self) -> Reach:
+    def sensitivity(self) -> Sensitivity:
         """Of two atoms, or of one that is added: a diameter, or a largest length (derivations: densities)."""
-        reach = AtomReach(self._atoms, 1 / self.n, self._rest, self.adds)
-        return reach.outline() if self.sketched else reach
+        sensitivity = AtomSensitivity(self._atoms, 1 / self.n, self._rest, self.count_is_private)
+        return sensitivity.outline() if self.sketched else sensitivity
 
     @property
-    def extent(self) -> np.ndarray:
+    def max_abs(self) -> np.ndarray:
         return self._atoms.largest
 
     @cached_property
-    def classes(self) -> np.ndarray:
+    def prior_energies(self) -> np.ndarray:
         """Squared coefficients of the public class of densities, the constant left out."""
         slow = np.sqrt((self.basis.index.astype(float) ** 2).sum(axis=1))
         slow[0] = np.inf
@@ -131,16 +131,16 @@ class DensityProblem:
         return self._height**2 * np.array(bumps + series * (len(bumps) // len(series)))
 
     @property
-    def guess(self) -> np.ndarray:
-        return self.classes.mean(axis=0)
+    def prior_energy(self) -> np.ndarray:
+        return self.prior_energies.mean(axis=0)
 
     @property
-    def sizes(self) -> np.ndarray:
-        return self._height**2 + self.classes.sum(axis=1)
+    def class_norms(self) -> np.ndarray:
+        return self._height**2 + self.prior_energies.sum(axis=1)
 
     @property
     def floor(self) -> np.ndarray:
-        return np.zeros(len(self.classes))
+        return np.zeros(len(self.prior_energies))
 
     @cached_property
     def sampling(self) -> np.ndarray:
@@ -222,22 +222,22 @@ class DensityProblem:
         limbs = exact.contract(summary.totals.reshape(self.bins), self._features)
         unit = Fraction(self._height) / (2 ** (FEATURE_BITS * self.width) * self.n)
         values = [x * unit for x in exact.entries(limbs, self.basis.index)]
-        return [*values, Fraction(summary.count, self.n)] if self.adds else values
+        return [*values, Fraction(summary.count, self.n)] if self.count_is_private else values
 
     def finish(self, noisy: np.ndarray, parts: Sequence[Part]) -> np.ndarray:
         coefficients = noisy[..., : self.basis.size].copy()
-        if self.adds:
+        if self.count_is_private:
             coefficients /= np.maximum(noisy[..., -1:], 1 / self.n)
         coefficients[..., 0] = self._height
         return coefficients
 
     def finish_variance(self, variance: np.ndarray) -> np.ndarray:
         """A noisy count multiplies the density: its share of the error is the density's size times its own."""
-        return variance[:-1] + variance[-1] * self.guess if self.adds else variance
+        return variance[:-1] + variance[-1] * self.prior_energy if self.count_is_private else variance
 
     def typical(self, coefficients: np.ndarray | None = None) -> np.ndarray:
-        about = np.sqrt(self.guess) if coefficients is None else coefficients - self.center_coefficients
-        return np.append(about, 1.0) if self.adds else about
+        about = np.sqrt(self.prior_energy) if coefficients is None else coefficients - self.center_coefficients
+        return np.append(about, 1.0) if self.count_is_private else about
 
 
 def spread(axis: Grid, edges: np.ndarray) -> np.ndarray:

@@ -178,7 +178,7 @@ class Features(Design):
 
     @property
     def facts(self) -> list[object]:
-        return ["features", codec.plain(self.map), self.gram.size]
+        return ["features", codec.to_plain(self.map), self.gram.size]
 
     @property
     def columns(self) -> int:

@@ -14,7 +14,7 @@ from functools import cached_property
 
 import numpy as np
 
-from dpfda.bounds.reach import EuclideanReach
+from dpfda.bounds.sensitivities import EuclideanSensitivity
 from dpfda.spaces.inputs import FeatureMap
 from dpfda.spaces.symmetric import ROOT2
 from dpfda.spaces.tensor import CosineProductBasis, by_frequency
@@ -102,8 +102,8 @@ class Gram(ABC):
     def matrix(self, numbers: np.ndarray) -> np.ndarray:
         """The symmetric, positive semi-definite matrix nearest to what (noisy) numbers stand for."""
 
-    def reach(self, n: int, adds: bool) -> EuclideanReach:
-        return EuclideanReach(np.full(self.size, self.length if adds else self.spread), 1 / n)
+    def sensitivity(self, n: int, count_is_private: bool) -> EuclideanSensitivity:
+        return EuclideanSensitivity(np.full(self.size, self.length if count_is_private else self.spread), 1 / n)
 
 
 @dataclass(frozen=True, eq=False)

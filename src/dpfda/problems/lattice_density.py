@@ -28,7 +28,7 @@ class LatticeDensity(DensityProblem):
     """
 
     cosines: CosineProductBasis = None  # type: ignore[assignment]
-    public: ClassVar[int] = 0
+    n_public: ClassVar[int] = 0
 
     @classmethod
     def of(cls, problem: DensityProblem, lattice: int, order: int) -> LatticeDensity:
@@ -78,11 +78,11 @@ class LatticeDensity(DensityProblem):
 
     @property
     def _class(self) -> np.ndarray:
-        return self._target.classes
+        return self._target.prior_energies
 
     @property
-    def sizes(self) -> np.ndarray:
-        return self._target.sizes
+    def class_norms(self) -> np.ndarray:
+        return self._target.class_norms
 
     @cached_property
     def _estimated(self) -> np.ndarray:
@@ -98,7 +98,7 @@ class LatticeDensity(DensityProblem):
         return self.cosines.evaluate(self._lattice.lattice_points) * self._estimated
 
     @cached_property
-    def classes(self) -> np.ndarray:
+    def prior_energies(self) -> np.ndarray:
         return self._class @ (self._at_lattice**2).T
 
     @cached_property
@@ -124,7 +124,7 @@ class LatticeDensity(DensityProblem):
     def finish(self, noisy: np.ndarray, parts: Sequence[Part]) -> np.ndarray:
         """Polynomials reproduce constants, so one constant brings the integral to one."""
         values = noisy[..., : self.basis.size].copy()
-        if self.adds:
+        if self.count_is_private:
             values /= np.maximum(noisy[..., -1:], 1 / self.n)
         integral = values @ self._integrals
         return values + ((1 - integral) / self.grid.volume)[..., None]

@@ -13,8 +13,8 @@ from functools import cached_property
 
 import numpy as np
 
-from dpfda.bounds.reach import EuclideanReach, ImageReach
-from dpfda.bounds.sensitivity import Reach
+from dpfda.bounds.sensitivities import EuclideanSensitivity, ImageSensitivity
+from dpfda.bounds.sensitivity import Sensitivity
 from dpfda.core.errors import ParameterError
 from dpfda.problems.mean import MATRIX_BITS, MeanProblem
 from dpfda.spaces.basis import Eigenbasis
@@ -53,24 +53,24 @@ class LatticeMean(MeanProblem):
         return averages / np.sqrt(self.grid.weights)[:, None]
 
     @cached_property
-    def reach(self) -> Reach:
+    def sensitivity(self) -> Sensitivity:
         return self._image(self._diameter)
 
     @property
     def _diameter(self) -> float:
-        return (1.0 if self.adds else 2.0) / self.n
+        return (1.0 if self.count_is_private else 2.0) / self.n
 
-    def _image(self, diameter: float) -> Reach:
+    def _image(self, diameter: float) -> Sensitivity:
         """Differences through the matrix in fixed point, which is the one that is applied (derivations: bernstein)."""
         body = (
-            EuclideanReach(np.full(self.grid.size, self.lengths.max()), diameter)
+            EuclideanSensitivity(np.full(self.grid.size, self.lengths.max()), diameter)
             if self.bound.on_grid
-            else self.bound.reach(self.lengths, diameter)
+            else self.bound.sensitivity(self.lengths, diameter)
         )
-        return ImageReach(body, self._exact_matrix.T * (self._height / 2.0**MATRIX_BITS))  # type: ignore[return-value]
+        return ImageSensitivity(body, self._exact_matrix.T * (self._height / 2.0**MATRIX_BITS))  # type: ignore[return-value]
 
     @cached_property
-    def extent(self) -> np.ndarray:
+    def max_abs(self) -> np.ndarray:
         return self._image(1.0).lengths  # type: ignore[attr-defined]
 
     # -- public guesses, at lattice points ------------------------------------------------
@@ -82,7 +82,7 @@ class LatticeMean(MeanProblem):
         return shape * (self.bound.outer**2 / shape.sum())
 
     @cached_property
-    def guess(self) -> np.ndarray:
+    def prior_energy(self) -> np.ndarray:
         return self.code.evaluate(self._lattice.lattice_points) ** 2 @ self._prior
 
     @cached_property

@@ -17,7 +17,7 @@ def on_lattice(problem: Any, lattice: int, order: int) -> Any:
     if isinstance(problem.grid, ComponentGrid):
         raise ParameterError(
             "Bernstein polynomials are for curves and surfaces with one component",
-            problem.grid.words,
+            problem.grid.description,
             "Choose another method.",
         )
     if isinstance(problem, MeanProblem):

@@ -19,15 +19,15 @@ import numpy as np
 from dpfda.bounds import exact, lattice
 from dpfda.bounds.bodies import Bound
 from dpfda.bounds.lattice import RADIUS
-from dpfda.bounds.sensitivity import Reach
+from dpfda.bounds.sensitivity import Sensitivity
 from dpfda.core import codec
 from dpfda.core.errors import PlanMismatch, RecordError
-from dpfda.problems.bare import check_count, check_key
 from dpfda.problems.base import Part, Summary
 from dpfda.problems.count import quotient
 from dpfda.problems.curves import standardize
+from dpfda.problems.defaults import check_count, check_key
 from dpfda.problems.summary import are_integers
-from dpfda.spaces.alignment import Intake, fill_gaps
+from dpfda.spaces.alignment import Alignment, fill_gaps
 from dpfda.spaces.basis import Eigenbasis
 from dpfda.spaces.grid import Grid, ProductGrid
 
@@ -52,10 +52,10 @@ class MeanProblem:
     invalid: str = "raise"
     standardize: bool = False
     fill: int | None = None
-    intake: Intake | None = None
+    alignment: Alignment | None = None
 
     #: A mean has no public coordinate, is smoothed by penalties, and its records are curves.
-    public: ClassVar[int] = 0
+    n_public: ClassVar[int] = 0
     smooths: ClassVar[bool] = False
     shrinks: ClassVar[bool] = False
     eta: ClassVar[float | None] = None
@@ -70,7 +70,7 @@ class MeanProblem:
     @property
     def record(self) -> str:
         """What is protected as a whole."""
-        return "curve" if self.intake is None or self.intake.unit is None else self.intake.unit.name
+        return "curve" if self.alignment is None or self.alignment.unit is None else self.alignment.unit.name
 
     @property
     def record_grid(self) -> Grid | ProductGrid:
@@ -86,17 +86,17 @@ class MeanProblem:
         return self.grid.size
 
     @property
-    def adds(self) -> bool:
+    def count_is_private(self) -> bool:
         """Whether neighbours differ by one record more or less, so that the count is private."""
         return self.neighbors == "add-remove"
 
     @property
     def needs_count(self) -> bool:
-        return self.adds
+        return self.count_is_private
 
     @property
     def size(self) -> int:
-        return self.basis.size + self.adds
+        return self.basis.size + self.count_is_private
 
     @property
     def _encoded_size(self) -> int:
@@ -121,27 +121,27 @@ class MeanProblem:
         return widened * np.sqrt(1 + self.code_basis.excess + rounding)
 
     @cached_property
-    def reach(self) -> Reach:
+    def sensitivity(self) -> Sensitivity:
         """Two records of the body over n, or one of them over the public guess (derivations: bounded records)."""
-        return self.bound.reach(self.lengths, (1.0 if self.adds else 2.0) / self.n)
+        return self.bound.sensitivity(self.lengths, (1.0 if self.count_is_private else 2.0) / self.n)
 
     @property
-    def extent(self) -> np.ndarray:
+    def max_abs(self) -> np.ndarray:
         return self.lengths
 
     @cached_property
-    def guess(self) -> np.ndarray:
+    def prior_energy(self) -> np.ndarray:
         """``lambda_j^(1 + 1/beta)``, scaled to the square of the body's outer radius (derivations: minimax filter)."""
         exponent = 1 + 1 / self.decay if self.decay else 1.0
         shape = (self.basis.eigenvalues / self.basis.eigenvalues[0]) ** exponent
         return shape * (self.bound.outer**2 / shape.sum())
 
     @property
-    def classes(self) -> np.ndarray:
-        return self.guess[None]
+    def prior_energies(self) -> np.ndarray:
+        return self.prior_energy[None]
 
     @property
-    def sizes(self) -> np.ndarray:
+    def class_norms(self) -> np.ndarray:
         return np.array([self.bound.outer**2])
 
     @property
@@ -169,13 +169,13 @@ class MeanProblem:
     @cached_property
     def key(self) -> str:
         facts = [
-            codec.plain(self.bound),
+            codec.to_plain(self.bound),
             self.grid.points.tolist(),
             self.grid.weights.tolist(),
             self.standardize,
             self.fill,
             self.invalid,
-            *(self.intake.facts if self.intake else ()),
+            *(self.alignment.facts if self.alignment else ()),
         ]
         matrix = b"" if self.bound.on_grid else self._matrix.tobytes()
         return hashlib.sha256(codec.canonical(facts).encode() + matrix).hexdigest()
@@ -302,7 +302,7 @@ class MeanProblem:
 
     def estimate(self, summary: Summary) -> list[Fraction]:
         values = self._values(summary.totals, 1 / (Fraction(self._inner_radius) * self.n))
-        return [*values, Fraction(summary.count, self.n)] if self.adds else values
+        return [*values, Fraction(summary.count, self.n)] if self.count_is_private else values
 
     def _values(self, totals: np.ndarray, share: Fraction) -> list[Fraction]:
         """The statistic of these totals; `share` is one record's share of it, per lattice radius."""
@@ -321,12 +321,12 @@ class MeanProblem:
         return np.rint(self.basis.vectors.T * 2.0**MATRIX_BITS).astype(np.int64)
 
     def finish(self, noisy: np.ndarray, parts: Sequence[Part]) -> np.ndarray:
-        return self.center_coefficients + (quotient(noisy, self.n, parts) if self.adds else noisy)
+        return self.center_coefficients + (quotient(noisy, self.n, parts) if self.count_is_private else noisy)
 
     def finish_variance(self, variance: np.ndarray) -> np.ndarray:
         """A noisy count multiplies the curve: its share of the error is the curve's size times its own."""
-        return variance[:-1] + variance[-1] * self.guess if self.adds else variance
+        return variance[:-1] + variance[-1] * self.prior_energy if self.count_is_private else variance
 
     def typical(self, coefficients: np.ndarray | None = None) -> np.ndarray:
-        about = np.sqrt(self.guess) if coefficients is None else coefficients - self.center_coefficients
-        return np.append(about, 1.0) if self.adds else about
+        about = np.sqrt(self.prior_energy) if coefficients is None else coefficients - self.center_coefficients
+        return np.append(about, 1.0) if self.count_is_private else about

@@ -16,12 +16,12 @@ from functools import cached_property
 import numpy as np
 
 from dpfda.bounds.lattice import RADIUS, clip_euclidean
-from dpfda.bounds.reach import EuclideanReach, ManhattanReach
-from dpfda.bounds.sensitivity import Reach
+from dpfda.bounds.sensitivities import EuclideanSensitivity, ManhattanSensitivity
+from dpfda.bounds.sensitivity import Sensitivity
 from dpfda.core import codec
 from dpfda.core.errors import PlanMismatch, RecordError
-from dpfda.problems.bare import BareProblem, check_count, check_key
 from dpfda.problems.base import Summary
+from dpfda.problems.defaults import DefaultProblem, check_count, check_key
 from dpfda.problems.design import SQUARE_BITS, STEPS, Design, Response
 from dpfda.problems.gram import Encoded
 from dpfda.problems.summary import are_integers
@@ -34,7 +34,7 @@ RADII, SHRINK = 96, 2.0**-0.125
 
 
 @dataclass(frozen=True, eq=False)
-class PairProblem(BareProblem, ABC):
+class PairProblem(DefaultProblem, ABC):
     """What all stages share: records of inputs and a response, each side encoded alone.
 
     `coded` records come from :meth:`code`: several stages then encode each record once.
@@ -62,10 +62,10 @@ class PairProblem(BareProblem, ABC):
     @property
     def diameter(self) -> float:
         """How far one record moves a mean of vectors of length one (derivations: regression)."""
-        return (1.0 if self.adds else 2.0) / self.n
+        return (1.0 if self.count_is_private else 2.0) / self.n
 
     @property
-    def guess(self) -> np.ndarray:  # type: ignore[override]
+    def prior_energy(self) -> np.ndarray:  # type: ignore[override]
         """Plans of several stages have guesses of their own."""
         return np.zeros(self.basis.size)
 
@@ -156,9 +156,9 @@ class MomentProblem(PairProblem):
         return self.first_size + self.design.size * self.response.size
 
     @property
-    def public(self) -> int:  # type: ignore[override]
+    def n_public(self) -> int:  # type: ignore[override]
         """The constant's own moment, where the number of records is public."""
-        return 0 if self.adds else 1
+        return 0 if self.count_is_private else 1
 
     @property
     def center_coefficients(self) -> np.ndarray:
@@ -172,20 +172,20 @@ class MomentProblem(PairProblem):
         return float(steps * self.response.unit / STEPS * (1 + 2.0**-48))
 
     @cached_property
-    def reach_first(self) -> Reach:
-        return self.design.gram.reach(self.n, self.adds)
+    def first_sensitivity(self) -> Sensitivity:
+        return self.design.gram.sensitivity(self.n, self.count_is_private)
 
     @cached_property
-    def reach_second(self) -> Reach:
+    def second_sensitivity(self) -> Sensitivity:
         far = self.design.radius * self._response_radius
-        return EuclideanReach(np.full(self.design.size * self.response.size, far), self.diameter)
+        return EuclideanSensitivity(np.full(self.design.size * self.response.size, far), self.diameter)
 
     @property
-    def reach(self) -> Reach:
-        return self.reach_second
+    def sensitivity(self) -> Sensitivity:
+        return self.second_sensitivity
 
     @property
-    def extent(self) -> np.ndarray:
+    def max_abs(self) -> np.ndarray:
         far = self.design.radius * self._response_radius
         return np.append(np.full(self.first_size, self.design.gram.length), np.full(self.size - self.first_size, far))
 
@@ -236,11 +236,11 @@ class ResidualProblem(PairProblem):
         return np.tile(self.axes * wider * (1 + 2.0**-48), self.design.size)
 
     @cached_property
-    def reach(self) -> Reach:
-        return EuclideanReach(self._lengths, self.diameter)
+    def sensitivity(self) -> Sensitivity:
+        return EuclideanSensitivity(self._lengths, self.diameter)
 
     @property
-    def extent(self) -> np.ndarray:
+    def max_abs(self) -> np.ndarray:
         return self._lengths
 
     @property
@@ -304,11 +304,11 @@ class SizeProblem(PairProblem):
         return RADII
 
     @cached_property
-    def reach(self) -> Reach:
-        return ManhattanReach(np.ones(RADII), self.diameter)
+    def sensitivity(self) -> Sensitivity:
+        return ManhattanSensitivity(np.ones(RADII), self.diameter)
 
     @property
-    def extent(self) -> np.ndarray:
+    def max_abs(self) -> np.ndarray:
         return np.ones(RADII)
 
     @cached_property

@@ -10,10 +10,10 @@ import numpy as np
 
 from dpfda.core import codec
 from dpfda.core.errors import PlanMismatch, RecordError
-from dpfda.problems.bare import check_count, check_key
 from dpfda.problems.base import Summary
+from dpfda.problems.defaults import check_count, check_key
+from dpfda.problems.derived import Scores, check_totals
 from dpfda.problems.mean import CHUNK
-from dpfda.problems.through import Scores, check_totals
 
 
 @dataclass(frozen=True, eq=False)

@@ -15,12 +15,12 @@ from typing import ClassVar
 
 import numpy as np
 
-from dpfda.bounds.reach import EuclideanReach
-from dpfda.bounds.sensitivity import Reach
+from dpfda.bounds.sensitivities import EuclideanSensitivity
+from dpfda.bounds.sensitivity import Sensitivity
 from dpfda.core import codec
 from dpfda.core.errors import PlanMismatch, RecordError
-from dpfda.problems.bare import BareProblem, check_count, check_key
 from dpfda.problems.base import Summary
+from dpfda.problems.defaults import DefaultProblem, check_count, check_key
 from dpfda.problems.losses import Loss, minimize
 from dpfda.problems.tally import Tally, counted, is_canonical
 from dpfda.spaces.basis import Eigenbasis
@@ -34,7 +34,7 @@ MOST_TIMES = 100
 
 
 @dataclass(frozen=True, eq=False)
-class RiskProblem(BareProblem):
+class RiskProblem(DefaultProblem):
     """``argmin (1/n) sum L(y_i, f(x_i)) + psi ||f||^2`` over combinations of `features`.
 
     `levels` are the values a response can have. Of a class against the rest they are -1 and 1, and records bring
@@ -72,25 +72,25 @@ class RiskProblem(BareProblem):
         return self.loss.slope * self.features.kappa * max(TOLERANCE / self.n, FLOATS)
 
     @cached_property
-    def reach(self) -> Reach:
+    def sensitivity(self) -> Sensitivity:
         """The true minimiser's way, and twice the distance of a computed one from it.
 
         With a gradient of length r the distance is at most ``r / (2 psi)``; r counts twice for its own rounding
         (derivations: regularised risk).
         """
         pull = self.loss.slope * self.features.kappa / (self.psi * self.n)
-        way = pull / 2 if self.adds else pull
-        return EuclideanReach(self.features.axes, way + 2 * self._tolerance / self.psi)
+        way = pull / 2 if self.count_is_private else pull
+        return EuclideanSensitivity(self.features.axes, way + 2 * self._tolerance / self.psi)
 
     @property
-    def extent(self) -> np.ndarray:
+    def max_abs(self) -> np.ndarray:
         """A minimiser is no worse than zero: ``psi ||u||^2`` is at most the loss there."""
         zero = np.zeros(len(self.levels))
         at_zero = float(self.loss.values(np.array(self.levels), zero).max())
         return self.features.axes * np.sqrt(at_zero / self.psi)
 
     @property
-    def guess(self) -> np.ndarray:  # type: ignore[override]
+    def prior_energy(self) -> np.ndarray:  # type: ignore[override]
         """A function of about the size of the responses, spread as the kernel says."""
         share = self.features.axes**2 / float(self.basis.eigenvalues.sum())
         return share * float(np.mean(np.square(self.levels))) * self.grid.volume
@@ -99,7 +99,7 @@ class RiskProblem(BareProblem):
     def key(self) -> str:
         box = self.features.box
         levels = len(self.levels) if self.middle is None else [self.middle, *self.levels]
-        return codec.digest(["risk", codec.plain(box), box.cells, levels, self.invalid])
+        return codec.digest(["risk", codec.to_plain(box), box.cells, levels, self.invalid])
 
     # -- one record -----------------------------------------------------------------------
 
@@ -169,7 +169,7 @@ class RiskProblem(BareProblem):
         nearly one for data of about that size, and one record more still moves the minimiser no further than at full
         weight (derivations: regularised risk).
         """
-        if not self.adds:
+        if not self.count_is_private:
             return times / self.n
         most = MOST_TIMES * self.n
         return times * (most / (most + sum(times.tolist())) / self.n)

@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 
 from dpfda.problems.base import Part, Summary
-from dpfda.problems.through import Scores
+from dpfda.problems.derived import Scores
 
 #: Scores are computed in floating point from exact totals; this covers its rounding, relative to the squared radius.
 FLOATS = 2.0**-40
@@ -38,7 +38,7 @@ class ScoreProblem(Scores):
         each other by at most ``sum |m_j^2 - m'_j^2| <= ||m - m'|| ||m + m'||``, a product of public lengths
         (derivations: private choice).
         """
-        step = self.inner.reach.radius(np.ones(self.inner.basis.size))
+        step = self.inner.sensitivity.radius(np.ones(self.inner.basis.size))
         longest = step * self.inner.n / 2
         return Fraction(step * 2 * longest * (1 + 2.0**-30)) + Fraction(FLOATS * longest**2)
 

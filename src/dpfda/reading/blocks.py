@@ -16,7 +16,7 @@ import numpy as np
 
 from dpfda.core.errors import ParameterError, RecordError
 from dpfda.core.origins import Stretch, as_number
-from dpfda.spaces.alignment import MOST_CURVES, Intake, kept_of
+from dpfda.spaces.alignment import MOST_CURVES, Alignment, kept_of
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -304,21 +304,21 @@ def _group_each(raw: Any, starts: np.ndarray, lenient: bool) -> np.ndarray | Non
     return np.where(several, np.nan, groups)
 
 
-def on_grid(blocks: Iterable[Block], intake: Intake | None) -> Iterator[Block]:
+def on_grid(blocks: Iterable[Block], alignment: Alignment | None) -> Iterator[Block]:
     """Curves as rows on the plan's grid."""
     for block in blocks:
         if block.starts is None:
-            if intake is not None and block.values.shape[1] != intake.grid.size:
-                raise wrong_width(block.values.shape[1], intake.grid.size, _of(block))
-            values = block.values if intake is None else _told(intake.filled, block, block.values)
-        elif intake is None or intake.align is None:
+            if alignment is not None and block.values.shape[1] != alignment.grid.size:
+                raise wrong_width(block.values.shape[1], alignment.grid.size, _of(block))
+            values = block.values if alignment is None else _told(alignment.filled, block, block.values)
+        elif alignment is None or alignment.align is None:
             raise ParameterError(
                 "curves at their own times need a rule that brings them to the grid",
                 "none",
                 "Plan with align=dp.spaces.Interpolate() or dp.spaces.Smooth().",
             )
         else:
-            values = _told(intake.on_grid, block, block)
+            values = _told(alignment.on_grid, block, block)
         yield replace(block, values=values, times=None, starts=None)
 
 
@@ -347,39 +347,39 @@ def located(error: RecordError, raw: Any) -> RecordError:
     return RecordError(error.problem + _of(raw), raw.rows[where].tolist(), error.cure, error.column)
 
 
-def contributions(blocks: Iterable[Block], intake: Intake | None, order: Order) -> Iterator[Block]:
+def contributions(blocks: Iterable[Block], alignment: Alignment | None, order: Order) -> Iterator[Block]:
     """One row per unit: blocks of curves that are side by side are averaged; without units, blocks pass."""
     waiting: list[Block] = []
     for block in blocks:
-        if intake is None or intake.unit is None:
+        if alignment is None or alignment.unit is None:
             yield block
             continue
         if not len(block):
             continue
         assert block.units is not None
-        _check_labels(block.units, block, intake.unit.name)
+        _check_labels(block.units, block, alignment.unit.name)
         starts = _runs(block.units)
         order.follow(block.units[starts], block)
         assert waiting == [] or waiting[-1].units is not None
         if waiting and block.units[0] != waiting[-1].units[-1]:  # type: ignore[index]
-            yield _averaged(together(waiting), intake)
+            yield _averaged(together(waiting), alignment)
             waiting = []
         if starts.size > 1:
-            yield _averaged(together([*waiting, block.take(np.arange(starts[-1]))]), intake)
+            yield _averaged(together([*waiting, block.take(np.arange(starts[-1]))]), alignment)
             waiting = []
         waiting.append(block.take(np.arange(starts[-1], len(block))))
     if waiting:
-        assert intake is not None
-        yield _averaged(together(waiting), intake)
+        assert alignment is not None
+        yield _averaged(together(waiting), alignment)
 
 
-def _averaged(block: Block, intake: Intake) -> Block:
+def _averaged(block: Block, alignment: Alignment) -> Block:
     assert block.units is not None
-    assert intake.unit is not None
+    assert alignment.unit is not None
     starts = _runs(block.units)
-    groups = _group_each(block, starts, intake.lenient)
-    most = intake.unit.most
-    if intake.lenient:  # no unit may stop a run by how much it holds
+    groups = _group_each(block, starts, alignment.lenient)
+    most = alignment.unit.most
+    if alignment.lenient:  # no unit may stop a run by how much it holds
         most = min(MOST_CURVES, most or MOST_CURVES)
     if most is not None and (np.diff(np.append(starts, len(block))) > most).any():
         kept = []
@@ -389,12 +389,12 @@ def _averaged(block: Block, intake: Intake) -> Block:
         block = block.take(np.concatenate(kept))
         assert block.units is not None
         starts = _runs(block.units)
-    values = _told(lambda: intake.contributions(block.values, starts), block)
+    values = _told(lambda: alignment.contributions(block.values, starts), block)
     files = None if block.files is None else block.files[starts]
     return Block(values, block.rows[starts], groups=groups, file=block.file, files=files)
 
 
-def records(raws: Iterable[Raw], intake: Intake | None, ids: Order, units: Order) -> Iterator[Block]:
+def records(raws: Iterable[Raw], alignment: Alignment | None, ids: Order, units: Order) -> Iterator[Block]:
     """All three steps: one row per record, ready to be encoded."""
-    lenient = intake is not None and intake.lenient
-    return contributions(on_grid(curves(raws, ids, lenient), intake), intake, units)
+    lenient = alignment is not None and alignment.lenient
+    return contributions(on_grid(curves(raws, ids, lenient), alignment), alignment, units)

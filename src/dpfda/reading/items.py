@@ -40,7 +40,7 @@ def is_table(item: Any) -> bool:
     return array or hasattr(item, "__arrow_c_stream__") or hasattr(item, "iloc")
 
 
-def sorted_out(items: Iterable[Any], batched: bool | None, lenient: bool) -> Iterator[tuple[str, Any]]:
+def classify_items(items: Iterable[Any], batched: bool | None, lenient: bool) -> Iterator[tuple[str, Any]]:
     """Each table as ("table", item), single records as ("records", list), what cannot be a batch as ("lost", item).
 
     With `batched` None the first item says what all are.

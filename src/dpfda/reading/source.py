@@ -19,8 +19,8 @@ from dpfda.core.labels import owners, texts
 from dpfda.reading import delimited, frames, functional, parquet
 from dpfda.reading.arrays import rows_of
 from dpfda.reading.blocks import Block, Raw, wrong_width
-from dpfda.reading.described import Described
-from dpfda.reading.items import Batches, sorted_out
+from dpfda.reading.facts import SourceFacts
+from dpfda.reading.items import Batches, classify_items
 from dpfda.reading.layouts import Long
 from dpfda.reading.places import PARQUET, TEXT, Place, expanded, is_path
 from dpfda.reading.streams import check_kinds, check_whole, quietly
@@ -32,7 +32,7 @@ Progress = Callable[[int, int | None], None]
 BATCH_BYTES = 1 << 24
 
 
-class Source(Described):
+class Source(SourceFacts):
     """A described source, read as blocks of records."""
 
     # -- records ------------------------------------------------------------------------------
@@ -205,7 +205,7 @@ class Source(Described):
         """
         first, own = 0, self
         batched = (isinstance(items, Batches) or self._chooses) if self.lenient else None
-        for kind, item in sorted_out(items, batched, self.lenient):
+        for kind, item in classify_items(items, batched, self.lenient):
             if kind == "records":
                 yield from self._array(item, first)
                 first += len(item)

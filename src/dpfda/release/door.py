@@ -26,7 +26,7 @@ from dpfda.problems.base import Stage, Summary
 
 log = logging.getLogger("dpfda")
 #: Reads the records again, once for all problems, each by its name.
-Again = Callable[[Mapping[str, Any]], Mapping[str, Summary]]
+Reread = Callable[[Mapping[str, Any]], Mapping[str, Summary]]
 
 
 def open_ledger(ledger: Ledger | str | os.PathLike[str] | None) -> Ledger | None:
@@ -40,20 +40,20 @@ def check_budget(ledger: Ledger | None, plan: Any) -> None:
 
 
 def execute(
-    plan: Any, summary: Summary, ledger: Ledger | None, query: str, again: Callable[[Any], Summary] | None = None
+    plan: Any, summary: Summary, ledger: Ledger | None, query: str, reread: Callable[[Any], Summary] | None = None
 ) -> Any:
     """One summary through its plan."""
-    alone: Again | None = None if again is None else lambda problems: {"": again(problems[""])}
+    alone: Reread | None = None if reread is None else lambda problems: {"": reread(problems[""])}
     return execute_all(plan, {"": plan}, {"": summary}, ledger, query, alone)[""]
 
 
 def execute_all(
-    whole: Any,
+    joint_plan: Any,
     plans: Mapping[str, Any],
     summaries: Mapping[str, Summary],
     ledger: Ledger | None,
     query: str,
-    again: Again | None = None,
+    reread: Reread | None = None,
 ) -> dict[str, Any]:
     """Several summaries, each through its own plan, under the one charge that `whole` states for all of them.
 
@@ -62,24 +62,24 @@ def execute_all(
     check_name("names of queries", query)
     settled = {}
     for name, plan in plans.items():
-        if again is None and plan.passes_needed > 1:
+        if reread is None and plan.passes_needed > 1:
             raise PlanMismatch("This plan reads the records several times: pass them, or plan with passes=1.")
         plan.stage.problem.check(summaries[name])
-        settled[name] = plan.stage.settle(summaries[name])
-    account = Account(whole, plans)
+        settled[name] = plan.stage.to_lattice(summaries[name])
+    account = Account(joint_plan, plans)
     account.add({name: plan.stage for name, plan in plans.items()})
     entry, study = None, ledger.name if ledger else None
     if ledger is not None:
-        entry = ledger.charge(whole.epsilon, delta=whole.delta, plan=whole.digest, query=query)
-    with standing(entry.number if entry else None, study):
-        return _released(whole, plans, summaries, settled, query, study, entry, again, account)
+        entry = ledger.charge(joint_plan.epsilon, delta=joint_plan.delta, plan=joint_plan.digest, query=query)
+    with note_charge_stands(entry.number if entry else None, study):
+        return _released(joint_plan, plans, summaries, settled, query, study, entry, reread, account)
 
 
 class Account:
     """What the stages of a release have cost so far, held against its one charge before each draw."""
 
-    def __init__(self, whole: Any, plans: Mapping[str, Any]):
-        self.whole, self.plans = whole, plans
+    def __init__(self, joint_plan: Any, plans: Mapping[str, Any]):
+        self.joint_plan, self.plans = joint_plan, plans
         self.spent = {name: (Fraction(0), Fraction(0)) for name in plans}
 
     def add(self, stages: Mapping[str, Stage]) -> None:
@@ -89,7 +89,7 @@ class Account:
             self.spent[name] = epsilon + stage.epsilon, delta + stage.delta
             self._hold(self.spent[name], self.plans[name])
         epsilons, deltas = zip(*self.spent.values(), strict=True)
-        self._hold((self.whole.combined(epsilons), self.whole.combined(deltas)), self.whole)
+        self._hold((self.joint_plan.total_cost(epsilons), self.joint_plan.total_cost(deltas)), self.joint_plan)
 
     @staticmethod
     def _hold(cost: tuple[Fraction, Fraction], plan: Any) -> None:
@@ -102,7 +102,7 @@ class Account:
 
 
 @contextmanager
-def standing(entry: int | None, study: str | None) -> Iterator[None]:
+def note_charge_stands(entry: int | None, study: str | None) -> Iterator[None]:
     """No refund: whatever fails after a charge says that it stands."""
     try:
         yield
@@ -113,24 +113,24 @@ def standing(entry: int | None, study: str | None) -> Iterator[None]:
 
 
 def _released(
-    whole: Any,
+    joint_plan: Any,
     plans: Mapping[str, Any],
     summaries: Mapping[str, Summary],
     settled: Mapping[str, Sequence[Any]],
     query: str,
     study: str | None,
     entry: Entry | None,
-    again: Again | None,
+    reread: Reread | None,
     account: Account,
 ) -> dict[str, Any]:
     """Draw and seal: nothing before the charge comes here."""
     created = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
     drawn = {name: [_drawn(plan.stage, settled[name])] for name, plan in plans.items()}
-    _draw_on(plans, summaries, drawn, account, again)
+    _draw_on(plans, summaries, drawn, account, reread)
     releases = {}
     for name, plan in plans.items():
-        coefficients = codec.frozen_array(plan.assembled(drawn[name]))
-        sealed = plan.released(
+        coefficients = codec.frozen_array(plan.combine(drawn[name]))
+        sealed = plan.release_type(
             plan=plan,
             coefficients=coefficients,
             raw=coefficients,
@@ -139,10 +139,10 @@ def _released(
             study=study,
             entry=entry.number if entry else None,
             seal=entry.seal if entry else None,
-            **plan.kept(drawn[name]),
+            **plan.extra_fields(drawn[name]),
         )
-        releases[name] = plan.polished(sealed)
-    log.info("released %s for plan %s at epsilon %s", query, whole.digest[:12], whole.epsilon)
+        releases[name] = plan.postprocessed(sealed)
+    log.info("released %s for plan %s at epsilon %s", query, joint_plan.digest[:12], joint_plan.epsilon)
     return releases
 
 
@@ -151,29 +151,29 @@ def _draw_on(
     summaries: Mapping[str, Summary],
     drawn: dict[str, list[np.ndarray]],
     account: Account,
-    again: Again | None,
+    reread: Reread | None,
 ) -> None:
     """Later stages, one pass over the records for all plans together."""
-    going: Mapping[str, Any] = plans
-    while going:
-        following = {name: plan.next(drawn[name]) for name, plan in going.items()}
+    pending: Mapping[str, Any] = plans
+    while pending:
+        following = {name: plan.next(drawn[name]) for name, plan in pending.items()}
         stages: dict[str, Stage] = {name: stage for name, stage in following.items() if stage is not None}
         others = {n: stage.problem for n, stage in stages.items() if stage.problem.key != summaries[n].key}
-        if others and again is None:
+        if others and reread is None:
             raise PlanMismatch("This plan reads the records several times. The charge stands.")
         account.add(stages)
-        read = again(others) if others and again is not None else {}
+        read = reread(others) if others and reread is not None else {}
         for name, stage in stages.items():
             summary = read.get(name, summaries[name])
             if summary.count != summaries[name].count:
                 raise PlanMismatch("The records changed between two passes. The charge stands.")
             stage.problem.check(summary)
-            drawn[name].append(_drawn(stage, stage.settle(summary)))
-        going = {name: plans[name] for name in stages}
+            drawn[name].append(_drawn(stage, stage.to_lattice(summary)))
+        pending = {name: plans[name] for name in stages}
 
 
 def _drawn(stage: Stage, settled: Sequence[Any]) -> np.ndarray:
     """The noisy statistic of one stage, its public entries in place."""
     noisy = stage.spread([part.law.draw(s) for part, s in zip(stage.parts, settled, strict=True)])
-    noisy[: stage.problem.public] = stage.problem.center_coefficients[: stage.problem.public]
+    noisy[: stage.problem.n_public] = stage.problem.center_coefficients[: stage.problem.n_public]
     return noisy

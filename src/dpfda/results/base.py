@@ -14,8 +14,7 @@ from numpy.typing import ArrayLike
 from dpfda.core import codec
 from dpfda.core.errors import ParameterError, printable
 from dpfda.core.files import write_whole
-from dpfda.results import plots
-from dpfda.results import statements as words
+from dpfda.results import plots, statements
 from dpfda.results.postprocess import Band, band_half_width, confidence_half_width, shrink
 from dpfda.spaces.components import domain_of
 from dpfda.spaces.grid import interpolated, like
@@ -144,11 +143,11 @@ class Release:
     @property
     def statement(self) -> str:
         """What was protected, in words for a review board."""
-        return words.statement(self)
+        return statements.statement(self)
 
     def plot(self, ax: Any = None, level: float = 0.95, kind: str = "map") -> Any:
         """On matplotlib axes: a curve with its noise band; a surface as a heat map or (`kind` "surface") in space."""
-        title = f"{self.title.capitalize()}, {words.guarantee(self.plan)}"
+        title = f"{self.title.capitalize()}, {statements.guarantee(self.plan)}"
         if self.dimension > 1:
             return self._plot_surface(ax, title, kind)
         t = plots.fine(self.grid)
@@ -160,7 +159,7 @@ class Release:
         """A curve on matplotlib axes, with the confidence band of the population's mean."""
         if self.dimension > 1:
             raise ParameterError("bands are drawn about curves", "a surface", "Use confidence_band().")
-        t, title = plots.fine(self.grid), f"{self.title.capitalize()}, {words.guarantee(self.plan)}"
+        t, title = plots.fine(self.grid), f"{self.title.capitalize()}, {statements.guarantee(self.plan)}"
         label, about = f"private {self.query}", "confidence band of the population's mean"
         return plots.curve(
             self.grid, self(t), self.confidence_band(level, t), ax=ax, title=title, label=label, about=about
@@ -174,7 +173,7 @@ class Release:
     @property
     def title(self) -> str:
         """What this is, in words."""
-        noun = self.plan.vocabulary.noun
+        noun = self.plan.wording.noun
         return f"{'derivative of the ' if self.order else ''}{self.query} {noun}".replace(f"{noun} {noun}", noun)
 
     def __repr__(self) -> str:
@@ -197,8 +196,8 @@ class Release:
     def body(self) -> dict[str, Any]:
         """The content of a saved release, as plain data."""
         return {
-            "plan": codec.plain(self.plan),
-            "chosen": codec.plain(self.plan.chosen),
+            "plan": codec.to_plain(self.plan),
+            "chosen": codec.to_plain(self.plan.chosen),
             "scales": self.plan.scales.tolist(),
             "coefficients": self.coefficients.tolist(),
             "raw": self.raw.tolist(),

@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from dpfda.results import plots
-from dpfda.results import statements as words
+from dpfda.results import plots, statements
 from dpfda.results.base import Release, axis_names
 from dpfda.results.postprocess import Band
 from dpfda.spaces.grid import interpolated
@@ -117,7 +116,7 @@ class ComponentRelease(Release):
     @property
     def _heading(self) -> str:
         short = self.title.partition(" with ")[0]
-        return f"{short[:1].upper()}{short[1:]}, {words.guarantee(self.plan)}"
+        return f"{short[:1].upper()}{short[1:]}, {statements.guarantee(self.plan)}"
 
     def _columns(self, level: float) -> dict[str, np.ndarray]:
         band, line = self.band(level), self.plan.grid.line

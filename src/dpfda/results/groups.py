@@ -14,8 +14,7 @@ from numpy.typing import ArrayLike
 from dpfda.core import codec
 from dpfda.core.errors import ParameterError, shown
 from dpfda.core.files import write_whole
-from dpfda.results import plots
-from dpfda.results import statements as words
+from dpfda.results import plots, statements
 from dpfda.results.base import VERSION, Release, csv_of, plain_cell
 from dpfda.results.components import ComponentRelease
 from dpfda.results.postprocess import Band, band_of
@@ -97,17 +96,17 @@ class GroupRelease(Mapping[str, Any]):
     @property
     def statement(self) -> str:
         """What was protected in all groups together, and how each was made."""
-        return words.group_statement(self)
+        return statements.group_statement(self)
 
     def plot(self, ax: Any = None) -> Any:
         """All curves on one picture (one dimension), or the surfaces side by side."""
         parts = list(self.releases.values())
-        title = f"{parts[0].title.capitalize()} by {self.plan.member}, {words.guarantee(self.plan)}"
+        title = f"{parts[0].title.capitalize()} by {self.plan.member}, {statements.guarantee(self.plan)}"
         sizes = self.plan.member == "group"  # classes have no size of their own here: all functions see all records
         if parts[0].dimension == 1:
             curves: dict[str, np.ndarray] = {}
             for name, part in self.releases.items():
-                label = f"{name} (n = {part.plan.n:,})" if sizes and not part.plan.problem.adds else name
+                label = f"{name} (n = {part.plan.n:,})" if sizes and not part.plan.problem.count_is_private else name
                 curves |= {f"{label} {line}".rstrip(): values for line, values in part.lines.items()}
             ax = plots.overlay(parts[0].grid, curves, ax, title)
             ax.set_ylabel(parts[0].query, **plots.SPELT)
@@ -117,12 +116,12 @@ class GroupRelease(Mapping[str, Any]):
         return plots.panels(parts, title, names=list(self.releases))
 
     def __repr__(self) -> str:
-        return f"GroupRelease({', '.join(self.releases)}; {words.cost(self.plan)} together)"
+        return f"GroupRelease({', '.join(self.releases)}; {statements.cost(self.plan)} together)"
 
     def to_json(self) -> str:
         """Everything public about all releases, with a version and a checksum."""
         bodies = {name: release.body() for name, release in self.releases.items()}
-        return codec.seal("releases", VERSION, {"plan": codec.plain(self.plan), "releases": bodies})
+        return codec.seal("releases", VERSION, {"plan": codec.to_plain(self.plan), "releases": bodies})
 
     def save(self, path: str | os.PathLike[str]) -> Path:
         """Write JSON with a version and a checksum; the file is whole or absent."""
@@ -180,7 +179,7 @@ class Difference:
 
     def plot(self, ax: Any = None, level: float = 0.95) -> Any:
         """The difference with its band; a heat map over two dimensions."""
-        title = f"{self.first} minus {self.second}, {words.guarantee(self.left.plan)}"
+        title = f"{self.first} minus {self.second}, {statements.guarantee(self.left.plan)}"
         if self.left.dimension > 1:
             return plots.surface(self.grid, self.values, ax=ax, title=title, signed=True)
         about = "noise band (of the numbers as drawn)" if self.left.steps else "noise band"

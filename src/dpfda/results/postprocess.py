@@ -205,7 +205,7 @@ def shrunk(coefficients: np.ndarray, stage: Stage, method: str = "bayes", home: 
     if method == "bayes":
         noised = (filter > 0) & (variance > 0)
         kept[noised] *= _empirical_bayes(
-            about[noised], variance[noised], filter[noised], home.classes[:, :size][:, noised]
+            about[noised], variance[noised], filter[noised], home.prior_energies[:, :size][:, noised]
         )
     else:
         kept *= james_stein(about, stage, variance, home)

@@ -12,7 +12,7 @@ import numpy as np
 from dpfda.bounds.bodies import L2Ball
 from dpfda.core import codec
 from dpfda.core.files import write_whole
-from dpfda.results import statements as words
+from dpfda.results import statements
 from dpfda.results.base import VERSION
 
 
@@ -52,12 +52,12 @@ class RadiusRelease:
     @property
     def statement(self) -> str:
         """What was protected, in words for a review board."""
-        return words.radius_statement(self)
+        return statements.radius_statement(self)
 
     def to_json(self) -> str:
         """The radius with its plan and its charge, with a version and a checksum."""
         charge = {"created": self.created, "study": self.study, "entry": self.entry, "seal": self.seal}
-        return codec.seal("radius", VERSION, {"plan": codec.plain(self.plan), "radius": self.radius, **charge})
+        return codec.seal("radius", VERSION, {"plan": codec.to_plain(self.plan), "radius": self.radius, **charge})
 
     def save(self, path: str | os.PathLike[str]) -> Path:
         """Write JSON with a version and a checksum; the file is whole or absent."""

@@ -30,7 +30,7 @@ def load(path: str | os.PathLike[str]) -> Any:
 
 
 def _groups(body: dict[str, Any], name: str) -> GroupRelease:
-    plan, bodies = codec.revive(body.get("plan")), body.get("releases")
+    plan, bodies = codec.from_plain(body.get("plan")), body.get("releases")
     if not hasattr(plan, "groups") or not isinstance(bodies, dict) or tuple(bodies) != plan.groups:
         raise FileError(f"{name!r} does not hold whole releases.")
     return GroupRelease(plan, {group: _single(part, name) for group, part in bodies.items()})
@@ -39,11 +39,11 @@ def _groups(body: dict[str, Any], name: str) -> GroupRelease:
 def _single(body: dict[str, Any], name: str) -> Release:
     """The release that :meth:`Release.body` describes."""
     try:
-        plan = codec.revive(body["plan"])
+        plan = codec.from_plain(body["plan"])
         scales, values = np.array(body["scales"], dtype=float), np.array(body["values"], dtype=float)
         if not np.allclose(scales, plan.scales, rtol=1e-6, atol=0):
-            plan = replace(plan, method=codec.revive(body["chosen"]))
-        release = plan.released(
+            plan = replace(plan, method=codec.from_plain(body["chosen"]))
+        release = plan.release_type(
             plan=plan,
             coefficients=codec.frozen_array(body["coefficients"]),
             raw=codec.frozen_array(body["raw"]),
@@ -54,7 +54,7 @@ def _single(body: dict[str, Any], name: str) -> Release:
             seal=body["seal"],
             steps=tuple(map(str, body["steps"])),
             order=int(body["order"]),
-            **plan.kept([codec.frozen_array(d) for d in body.get("drawn", ())]),
+            **plan.extra_fields([codec.frozen_array(d) for d in body.get("drawn", ())]),
         )
         whole = release.coefficients.shape == release.raw.shape == (plan.basis.size,)
         whole = whole and values.shape == (release.grid.size,) and release.order in (0, 1)
@@ -77,7 +77,7 @@ def _single(body: dict[str, Any], name: str) -> Release:
 def _well_drawn(release: Release) -> bool:
     """Where draws are kept: one for each stage that they lead to, each of its size, and none is missing."""
     plan, drawn = release.plan, release.drawn
-    if not plan.kept(()):
+    if not plan.extra_fields(()):
         return True
     stage = plan.stage
     for number, draw in enumerate(drawn):

@@ -42,7 +42,7 @@ def describe_bound(bound: Any, length: float | None = None) -> str:
 
 
 @dataclass(frozen=True)
-class Vocabulary:
+class Wording:
     """How one kind of plan speaks: its nouns, its assumption, its own rows, and what errors are measured against."""
 
     noun: str
@@ -69,11 +69,11 @@ def guarantee(plan: Any) -> str:
 
 def facts(plan: Any) -> list[tuple[str, str]]:
     """The rows of a plan's table: name and value."""
-    words = plan.vocabulary
+    words = plan.wording
     budget = f"{float(plan.epsilon):g}" + (f" = {plan.epsilon}" if plan.epsilon.denominator > 1 else "")
     rows = [
         ("release", words.release),
-        (f"{words.record}s (n)", f"{plan.n:,}" + (" (public guess)" if plan.problem.adds else "")),
+        (f"{words.record}s (n)", f"{plan.n:,}" + (" (public guess)" if plan.problem.count_is_private else "")),
         ("epsilon", budget),
     ]
     if plan.delta:
@@ -91,7 +91,7 @@ def facts(plan: Any) -> list[tuple[str, str]]:
 
 def accuracy_rows(plan: Any) -> list[tuple[str, str]]:
     """How accurate the release will be, as rows of a table."""
-    words = plan.vocabulary
+    words = plan.wording
     return [
         ("expected error", f"{number(plan.expected_error)} (noise only, as drawn, squared L2)"),
         ("expected risk", f"{number(plan.expected_risk)} ({plan.risk_words})"),
@@ -119,22 +119,22 @@ def html_table(plan: Any) -> str:
 
 def protection(plan: Any, total: Any = None) -> str:
     """The guarantee; `total` is the epsilon of several releases together."""
-    epsilon, record = float(plan.epsilon if total is None else total), plan.vocabulary.record
+    epsilon, record = float(plan.epsilon if total is None else total), plan.wording.record
     factor = odds(epsilon)
     change = (
         f"one {record} is added to the data or removed from it"
-        if plan.problem.adds
+        if plan.problem.count_is_private
         else f"one {record} in the data is replaced by any other {record}"
     )
-    who = f"one {record}" if plan.vocabulary.piece else "one person"
+    who = f"one {record}" if plan.wording.piece else "one person"
     other = (
         f"had {who.replace('one', 'that', 1)} not been in the data"
-        if plan.problem.adds
-        else f"had all {plan.vocabulary.piece}s of that {record} been different ones"
-        if plan.vocabulary.piece
+        if plan.problem.count_is_private
+        else f"had all {plan.wording.piece}s of that {record} been different ones"
+        if plan.wording.piece
         else f"had that person's {record} been a different one"
     )
-    count = f" The number of {record}s is protected too." if plan.problem.adds else ""
+    count = f" The number of {record}s is protected too." if plan.problem.count_is_private else ""
     if not plan.delta:
         return (
             f"The release is {epsilon:g}-differentially private (pure, no delta). If {change}, the probability of "
@@ -151,10 +151,10 @@ def protection(plan: Any, total: Any = None) -> str:
 
 
 def limits(plan: Any, size: str | None = None) -> str:
-    words = plan.vocabulary
+    words = plan.wording
     handled = stops(plan) if plan.invalid == "raise" else goes_on(plan)
     if size is None:
-        size = "" if plan.problem.adds else f" The number of {words.record}s, {plan.n:,}, is public."
+        size = "" if plan.problem.count_is_private else f" The number of {words.record}s, {plan.n:,}, is public."
     several = (
         f"a person who belongs to several {words.record}s"
         if words.piece
@@ -169,20 +169,20 @@ def limits(plan: Any, size: str | None = None) -> str:
 
 def stops(plan: Any) -> str:
     """What stops a run, where something in the data may."""
-    words = plan.vocabulary
+    words = plan.wording
     twice = f", or if parts of the data that are put together may hold the same {words.record}"
-    parts = twice if words.piece and not plan.problem.adds else ""
+    parts = twice if words.piece and not plan.problem.count_is_private else ""
     reason = f"a {words.record} is unusable{parts}"
     return f"A run stops with an error if {reason}; whether it stopped is outside the guarantee."
 
 
 def goes_on(plan: Any) -> str:
     """What becomes of what cannot be used, where nothing in the data may stop a run."""
-    words = plan.vocabulary
+    words = plan.wording
     nobody = " A row that does not say whose it is (or which group it belongs to) is left out." if words.piece else ""
     number = (
         ""
-        if plan.problem.adds
+        if plan.problem.count_is_private
         else f" Of more than {plan.n:,} {words.record}s as many are used, by a fixed hash of what each holds; one that "
         f"is missing {words.unusable}."
     )
@@ -190,7 +190,7 @@ def goes_on(plan: Any) -> str:
 
 
 def accuracy(plan: Any) -> str:
-    words = plan.vocabulary
+    words = plan.wording
     rms, total = math.sqrt(plan.expected_error), math.sqrt(plan.expected_risk)
     return (
         f"The noise has a root mean squared L2 size of {number(rms)}, {rms / words.size:.1%} of {words.size_name} "
@@ -204,10 +204,10 @@ def explain(plan: Any) -> str:
     """A plan in words, before data."""
     return "\n\n".join(
         [
-            f"Plan {plan.digest[:12]}: the {plan.vocabulary.target} of {'about ' if plan.problem.adds else ''}"
-            f"{plan.n:,} {plan.vocabulary.record}s{plan.vocabulary.more}.",
+            f"Plan {plan.digest[:12]}: the {plan.wording.target} of {'about ' if plan.problem.count_is_private else ''}"
+            f"{plan.n:,} {plan.wording.record}s{plan.wording.more}.",
             protection(plan),
-            plan.vocabulary.assumption,
+            plan.wording.assumption,
             plan.accuracy_words,
             limits(plan),
         ]
@@ -227,9 +227,11 @@ def statement(release: Any) -> str:
         if release.steps
         else ""
     )
-    draw = "; ".join(dict.fromkeys(part.law.words for stage in plan.stages_drawn(release) for part in stage.parts))
+    draw = "; ".join(
+        dict.fromkeys(part.law.description for stage in plan.stages_drawn(release) for part in stage.parts)
+    )
     kernel = f" with {plan.kernel_words}" if plan.uses_kernel else ""
-    came = f" {plan.course.outcome(release.drawn)}" if plan.course else ""
+    came = f" {plan.schedule.outcome(release.drawn)}" if plan.schedule else ""
     how = (
         f"Method {plan.chosen!r}{kernel}: {draw}. All of it is drawn from the operating system's generator, on "
         f"exact integer totals.{came}{after}"
@@ -238,7 +240,7 @@ def statement(release: Any) -> str:
         [
             f"Privacy statement for a {release.title} released {release.created} (plan {plan.digest[:12]}).",
             protection(plan),
-            plan.vocabulary.assumption,
+            plan.wording.assumption,
             how,
             plan.accuracy_words,
             limits(plan),
@@ -257,7 +259,8 @@ def group_statement(groups: Any) -> str:
     """What was protected in all groups together, and how each was made."""
     first = next(iter(groups.values()))
     made = [
-        f"{name}: {'about ' if release.plan.problem.adds else ''}{release.plan.n:,} {release.plan.vocabulary.record}s, "
+        f"{name}: {'about ' if release.plan.problem.count_is_private else ''}{release.plan.n:,} "
+        f"{release.plan.wording.record}s, "
         f"{release.plan.chosen!r}, expected error {number(release.plan.expected_error)} (squared L2, noise only)."
         for name, release in groups.items()
     ]

@@ -70,7 +70,7 @@ class Unit(Fact):
         object.__setattr__(self, "most", int(self.most))
 
     @property
-    def words(self) -> str:
+    def description(self) -> str:
         """The rule as statements spell it."""
         if self.most is None:
             return f"all curves of a {self.name} are averaged into one"
@@ -110,7 +110,7 @@ class Align(Fact, ABC):
         """What is done, in words."""
 
     @property
-    def words(self) -> str:
+    def description(self) -> str:
         return (
             f"{self.how}; a curve with fewer than {self.least} observations, or none in a stretch of more than "
             f"{self.gap:.3g} of the domain, is unusable"
@@ -231,7 +231,7 @@ class Home:
 
 
 @dataclass(frozen=True, eq=False)
-class Intake:
+class Alignment:
     """The rules of one plan, ready for use."""
 
     grid: Grid | ProductGrid
@@ -248,7 +248,7 @@ class Intake:
         """What decides how a record comes about, for the key of a summary; nothing if records are taken as they are."""
         rules = [rule for rule in (self.unit, self.align) if rule is not None]
         smooth = isinstance(self.align, Smooth)
-        return [codec.plain(rule) for rule in rules] + ([self._home.basis.functions.tolist()] if smooth else [])
+        return [codec.to_plain(rule) for rule in rules] + ([self._home.basis.functions.tolist()] if smooth else [])
 
     @cached_property
     def _home(self) -> Home:
@@ -272,7 +272,7 @@ class Intake:
                 "outside": ("A curve is observed outside the domain, or infinite", "Check the grid and its unit."),
                 "long": (f"A curve has more than {MOST_OBSERVATIONS:,} observations", "Thin it, or check its id."),
                 "sparse": (
-                    f"A curve is too sparse ({self.align.words})",
+                    f"A curve is too sparse ({self.align.description})",
                     "Drop it, widen the rule (align=dp.spaces.Interpolate(gap=...)), or pass invalid='center'.",
                 ),
             }[reason]

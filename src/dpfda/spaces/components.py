@@ -62,7 +62,7 @@ class ComponentGrid(ProductGrid):
         return self.line.length
 
     @property
-    def words(self) -> str:
+    def description(self) -> str:
         """How many components there are, and their names."""
         names = self.names if self.count <= TOLD else (*self.names[:3], "...", self.names[-1])
         return f"{self.count} components ({', '.join(names)})"
@@ -74,7 +74,7 @@ class ComponentGrid(ProductGrid):
         whole = isinstance(component, int | np.integer) and not isinstance(component, bool)
         if not whole or not 0 <= component < self.count:  # type: ignore[operator]
             cure = f"Pass one of the names, or a number from 0 to {self.count - 1}."
-            raise ParameterError(f"a curve has {self.words}", shown(component), cure)
+            raise ParameterError(f"a curve has {self.description}", shown(component), cure)
         return int(component)
 
     def rows(self, t: ArrayLike | None = None) -> np.ndarray:
@@ -94,7 +94,7 @@ class ComponentGrid(ProductGrid):
         return values.reshape(*values.shape[:-1], self.count, -1)
 
     def __repr__(self) -> str:
-        return f"ComponentGrid({self.words}, each on {self.line!r})"
+        return f"ComponentGrid({self.description}, each on {self.line!r})"
 
 
 def _as_names(names: Any) -> tuple[str, ...]:

@@ -45,8 +45,14 @@ def commands() -> dict[str, object]:
     found = {}
     for name, command in get_command(app).commands.items():
         for sub, inner in getattr(command, "commands", {"": command}).items():
-            found[f"{name} {sub}".strip()] = inner
+            if not inner.hidden:
+                found[f"{name} {sub}".strip()] = inner
     return found
+
+
+def test_reproduce_says_where_it_went():
+    said = run("reproduce timing --quick", code=2).output
+    assert "python -m dpfda_experiments" in said
 
 
 @pytest.mark.parametrize("name", commands())

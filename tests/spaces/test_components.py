@@ -55,7 +55,7 @@ def test_the_grid_is_its_line_once_per_component():
     assert (GRID.number("y"), GRID.number(0)) == (1, 0)
     assert GRID.rows([0.5, 1.0]).tolist() == [[0, 0.5], [0, 1], [1, 0.5], [1, 1]]
     assert "2 components (x, y), each on Grid(25 points" in repr(GRID)
-    assert dp.spaces.ComponentGrid(9, LINE).words == "9 components (1, 2, 3, ..., 9)"
+    assert dp.spaces.ComponentGrid(9, LINE).description == "9 components (1, 2, 3, ..., 9)"
     for same in (copy.copy(GRID), pickle.loads(pickle.dumps(GRID)), dp.spaces.ComponentGrid(["x", "y"], LINE)):
         assert same == GRID
         assert hash(same) == hash(GRID)

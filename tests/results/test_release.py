@@ -124,13 +124,13 @@ def test_unknown_types_in_files_are_refused(curves, tmp_path):
     from dpfda.core import codec
 
     with pytest.raises(dp.errors.FileError, match="unknown type"):
-        codec.revive({"type": "os.system", "x": 1})
+        codec.from_plain({"type": "os.system", "x": 1})
     with pytest.raises(dp.errors.FileError, match="no field"):
-        codec.revive({"type": "Matern", "nu": 1.5, "evil": 1})
+        codec.from_plain({"type": "Matern", "nu": 1.5, "evil": 1})
     with pytest.raises(dp.errors.FileError, match="whole"):
-        codec.revive({"type": "L2Ball"})
+        codec.from_plain({"type": "L2Ball"})
     with pytest.raises(dp.errors.FileError, match="fraction"):
-        codec.revive({"type": "Fraction", "value": "1/0"})
+        codec.from_plain({"type": "Fraction", "value": "1/0"})
 
 
 def test_exports(curves, tmp_path):
@@ -187,7 +187,7 @@ def test_shrinkage_lowers_the_error_of_smooth_means(how, method, rng):
     plan = plan_of(method, n=60)
     gains = []
     for _ in range(600):
-        c = rng.normal(size=plan.basis.size) * np.sqrt(0.3 * plan.problem.guess)
+        c = rng.normal(size=plan.basis.size) * np.sqrt(0.3 * plan.problem.prior_energy)
         raw = dp.noise.simulate(plan, plan.filter * c, 1, rng)[0]
         shrunk = shrunk_by(raw, plan.stage, how)
         gains.append(((raw - c) ** 2).sum() - ((shrunk - c) ** 2).sum())

@@ -22,7 +22,7 @@ from dpfda.reading.tables import TEXT_LABELS, Columns, Roles, Watch, label_kind
 
 
 @dataclass(frozen=True, repr=False)
-class Described:
+class SourceFacts:
     """Where records come from and how to read them: all public.
 
     `columns` picks value columns of tables and files; `header` says whether a text file begins

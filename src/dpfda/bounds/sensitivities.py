@@ -1,6 +1,6 @@
 """What two records can differ by: three shapes, and the best noise for each.
 
-A reach is a stretched unit ball of the Euclidean, absolute or largest-coordinate norm. Its
+A sensitivity is a stretched unit ball of the Euclidean, absolute or largest-coordinate norm. Its
 support function is the privacy loss of Laplace noise; the noise of least energy for a filter,
 and the best filter for a guess of the target, follow in closed form or by one bisection
 (derivations: matched noise).
@@ -12,26 +12,26 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dpfda.bounds.sensitivity import Reach
+from dpfda.bounds.sensitivity import Sensitivity
 
 
 @dataclass(frozen=True)
-class _AxisReach:
+class _AxisSensitivity:
     """``diameter * lengths_j * (unit ball of some norm)_j``: shared by the three shapes."""
 
     lengths: np.ndarray
     diameter: float
 
-    def scaled(self, factor: float) -> Reach:
+    def scaled(self, factor: float) -> Sensitivity:
         return type(self)(self.lengths, self.diameter * factor)  # type: ignore[return-value]
 
-    def restricted(self, where: np.ndarray) -> Reach:
+    def restricted(self, where: np.ndarray) -> Sensitivity:
         return type(self)(self.lengths[where], self.diameter)  # type: ignore[return-value]
 
-    def loosened(self) -> Reach:
-        return BoxReach(np.full(self.lengths.size, self.outer), self.diameter)
+    def loosened(self) -> Sensitivity:
+        return BoxSensitivity(np.full(self.lengths.size, self.outer), self.diameter)
 
-    def outline(self) -> Reach:
+    def outline(self) -> Sensitivity:
         return self  # type: ignore[return-value]
 
     @property
@@ -40,7 +40,7 @@ class _AxisReach:
 
 
 @dataclass(frozen=True)
-class EuclideanReach(_AxisReach):
+class EuclideanSensitivity(_AxisSensitivity):
     """Differences inside an ellipsoid (derivations: bounded records)."""
 
     def support(self, weights: np.ndarray) -> float:
@@ -53,17 +53,17 @@ class EuclideanReach(_AxisReach):
         v = filter * self.lengths
         return self.diameter * np.sqrt(v * v.sum())
 
-    def balance(self, guess: np.ndarray) -> np.ndarray:
+    def balance(self, prior_energy: np.ndarray) -> np.ndarray:
         # Minimise sum 2m/(2 + m w) over w = u^2 with sum (D s)^2 w = 1: water-filling,
         # w_j = max(0, level / (D s_j) - 2 / m_j), level by exact search over the active set.
         s = self.diameter * self.lengths
-        order = np.argsort(s / guess)
-        height, cost = s[order], 2 * s[order] ** 2 / guess[order]
+        order = np.argsort(s / prior_energy)
+        height, cost = s[order], 2 * s[order] ** 2 / prior_energy[order]
         level = (1 + np.cumsum(cost)) / np.cumsum(height)
         active = int(np.sum(level * height > cost)) or 1
         w = np.zeros(s.size)
         chosen = order[:active]
-        w[chosen] = np.maximum(0.0, level[active - 1] / s[chosen] - 2 / guess[chosen])
+        w[chosen] = np.maximum(0.0, level[active - 1] / s[chosen] - 2 / prior_energy[chosen])
         return np.sqrt(w)
 
     def axes(self) -> np.ndarray:
@@ -74,7 +74,7 @@ class EuclideanReach(_AxisReach):
 
 
 @dataclass(frozen=True)
-class ManhattanReach(_AxisReach):
+class ManhattanSensitivity(_AxisSensitivity):
     """Differences inside a cross-polytope (derivations: bounded records)."""
 
     def support(self, weights: np.ndarray) -> float:
@@ -86,7 +86,7 @@ class ManhattanReach(_AxisReach):
     def matched(self, filter: np.ndarray) -> np.ndarray:
         return self.diameter * filter * self.lengths
 
-    def balance(self, guess: np.ndarray) -> np.ndarray:
+    def balance(self, prior_energy: np.ndarray) -> np.ndarray:
         return 1 / (self.diameter * self.lengths)
 
     def axes(self) -> np.ndarray:
@@ -97,7 +97,7 @@ class ManhattanReach(_AxisReach):
 
 
 @dataclass(frozen=True)
-class BoxReach(_AxisReach):
+class BoxSensitivity(_AxisSensitivity):
     """Differences inside a box: every coordinate at its worst at once (derivations: bounded records)."""
 
     def support(self, weights: np.ndarray) -> float:
@@ -110,17 +110,17 @@ class BoxReach(_AxisReach):
         v = filter * self.lengths
         return self.diameter * np.cbrt(v) * (np.cbrt(v) ** 2).sum()
 
-    def balance(self, guess: np.ndarray) -> np.ndarray:
+    def balance(self, prior_energy: np.ndarray) -> np.ndarray:
         # Minimise sum 2m/(2 + m u^2) + price * s u. Each term is best at zero or on the convex
         # branch beyond sqrt(2/(3m)); bisect the price until the budget sum s u = 1 is spent.
         s = self.diameter * self.lengths
-        low, high = 0.0, float((np.sqrt(guess) * guess / s).max()) + 1e-300
+        low, high = 0.0, float((np.sqrt(prior_energy) * prior_energy / s).max()) + 1e-300
         for _ in range(60):
             price = 0.5 * (low + high)
-            low, high = (price, high) if (s * _best_response(guess, price * s)).sum() > 1 else (low, price)
-        u = _best_response(guess, high * s)
+            low, high = (price, high) if (s * _best_response(prior_energy, price * s)).sum() > 1 else (low, price)
+        u = _best_response(prior_energy, high * s)
         if not u.any():
-            u[int(np.argmax(guess / s**2))] = 1.0
+            u[int(np.argmax(prior_energy / s**2))] = 1.0
         return u / (s * u).sum()
 
     def axes(self) -> np.ndarray:
@@ -135,14 +135,14 @@ class BoxReach(_AxisReach):
 
 
 @dataclass(frozen=True)
-class ImageReach:
+class ImageSensitivity:
     """Differences seen through a public matrix: coordinate k is ``sum_j matrix[j, k] h_j``.
 
     Its support is at most that of `inner` with weights ``|matrix| u``, and exactly that where the
     matrix has no negative entry or a single coordinate is asked for (derivations: bernstein).
     """
 
-    inner: Reach
+    inner: Sensitivity
     matrix: np.ndarray
 
     @property
@@ -153,20 +153,20 @@ class ImageReach:
     def support(self, weights: np.ndarray) -> float:
         return self.inner.support(np.abs(self.matrix) @ weights)
 
-    def loosened(self) -> Reach:
-        return BoxReach(np.full(self.matrix.shape[1], self.lengths.max()), 1.0)
+    def loosened(self) -> Sensitivity:
+        return BoxSensitivity(np.full(self.matrix.shape[1], self.lengths.max()), 1.0)
 
-    def scaled(self, factor: float) -> ImageReach:
-        return ImageReach(self.inner.scaled(factor), self.matrix)
+    def scaled(self, factor: float) -> ImageSensitivity:
+        return ImageSensitivity(self.inner.scaled(factor), self.matrix)
 
 
-def _best_response(guess: np.ndarray, price: np.ndarray) -> np.ndarray:
+def _best_response(prior_energy: np.ndarray, price: np.ndarray) -> np.ndarray:
     """``argmin_u 2m/(2 + m u^2) + price u`` coordinate by coordinate (zero, or the convex branch)."""
-    low = np.sqrt(2 / (3 * guess))
+    low = np.sqrt(2 / (3 * prior_energy))
     high = np.maximum(low, np.cbrt(4 / np.maximum(price, 1e-300)))  # slope there is below the price
     for _ in range(50):
         u = 0.5 * (low + high)
-        steep = 4 * guess**2 * u / (2 + guess * u * u) ** 2 > price
+        steep = 4 * prior_energy**2 * u / (2 + prior_energy * u * u) ** 2 > price
         low, high = np.where(steep, u, low), np.where(steep, high, u)
     u = 0.5 * (low + high)
-    return np.where(2 * guess / (2 + guess * u * u) + price * u < guess, u, 0.0)
+    return np.where(2 * prior_energy / (2 + prior_energy * u * u) + price * u < prior_energy, u, 0.0)

@@ -48,10 +48,10 @@ def test_the_statistic_is_the_sample_covariance(data):
     statistic = plan.statistic(plan.summarize(data[:500]))
     expected = plan.basis.coefficients(np.cov(data[:500].T, bias=True).ravel())
     assert np.allclose(statistic, expected, atol=2e-4)  # sixteen bits a coefficient
-    adds = dp.CovariancePlan(
+    count_is_private = dp.CovariancePlan(
         n=400, epsilon=1, bound=dp.L2Ball(9.0), grid=GRID, method=dp.methods.FRL(465), neighbors="add-remove"
     )
-    scatter = adds.statistic(adds.summarize(data[:500]))
+    scatter = count_is_private.statistic(count_is_private.summarize(data[:500]))
     assert np.allclose(scatter[:-1], 500 / 400 * expected, atol=2e-4)
     assert scatter[-1] == pytest.approx(500 / 400)
 
@@ -138,9 +138,9 @@ def test_processing_helps_on_average(data, rng):
     statistic = plan.statistic(plan.summarize(data))
     raw, polished = [], []
     for row in dp.noise.simulate(plan, statistic, 20, rng):
-        sealed = plan.released(plan=plan, coefficients=row, raw=row)
+        sealed = plan.release_type(plan=plan, coefficients=row, raw=row)
         raw.append(((row - statistic) ** 2).sum())
-        polished.append(((plan.polished(sealed).coefficients - statistic) ** 2).sum())
+        polished.append(((plan.postprocessed(sealed).coefficients - statistic) ** 2).sum())
     assert np.mean(polished) < 0.7 * np.mean(raw)
 
 

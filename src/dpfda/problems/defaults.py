@@ -12,22 +12,22 @@ from dpfda.problems.base import Part, Summary
 from dpfda.spaces.grid import Grid, ProductGrid
 
 
-class BareProblem:
+class DefaultProblem:
     """The plainest answers to the questions that every problem is asked; subclasses know better where they do."""
 
-    public: ClassVar[int] = 0
+    n_public: ClassVar[int] = 0
     smooths: ClassVar[bool] = False
     eta: ClassVar[float | None] = None
     record: ClassVar[str] = "record"
     kind: ClassVar[type[Summary]] = Summary
     record_grid: Any = None
-    intake: Any = None
+    alignment: Any = None
     needs_count: Any = False
     shrinks: Any = False
     decay: Any = None
 
     basis: Any
-    guess: Any
+    prior_energy: Any
     neighbors: str
     size: Any
 
@@ -36,21 +36,21 @@ class BareProblem:
         return self.basis.grid
 
     @property
-    def adds(self) -> bool:
+    def count_is_private(self) -> bool:
         """Whether neighbours differ by one record more or less, so that the count is private."""
         return self.neighbors == "add-remove"
 
     @property
-    def classes(self) -> np.ndarray:
-        return self.guess[None]
+    def prior_energies(self) -> np.ndarray:
+        return self.prior_energy[None]
 
     @property
-    def sizes(self) -> np.ndarray:
-        return self.classes.sum(axis=1)
+    def class_norms(self) -> np.ndarray:
+        return self.prior_energies.sum(axis=1)
 
     @property
     def floor(self) -> np.ndarray:
-        return np.zeros(len(self.classes))
+        return np.zeros(len(self.prior_energies))
 
     @property
     def sampling(self) -> np.ndarray:
@@ -72,7 +72,7 @@ class BareProblem:
         return variance
 
     def typical(self, coefficients: np.ndarray | None = None) -> np.ndarray:
-        return np.sqrt(self.guess) if coefficients is None else coefficients
+        return np.sqrt(self.prior_energy) if coefficients is None else coefficients
 
 
 def check_key(problem: Any, summary: Summary, what: str) -> None:
@@ -95,7 +95,11 @@ def check_count(problem: Any, summary: Summary) -> None:
             f"This summary kept {kept} of more {problem.record}s, for a plan with n = {kept}. Summarise the data again "
             "with this plan."
         )
-    if problem.adds or summary.count == problem.n or (problem.invalid == "center" and summary.count < problem.n):
+    if (
+        problem.count_is_private
+        or summary.count == problem.n
+        or (problem.invalid == "center" and summary.count < problem.n)
+    ):
         return
     surplus = " (parts and engines cannot drop a surplus)" if problem.invalid == "center" else ""
     raise PlanMismatch(

@@ -59,7 +59,7 @@ def records_of(plan: Plan, count: int = N) -> np.ndarray:
 
 
 def context_of(plan: Plan, data: object, epsilon: float, **more: object) -> odp.Context:
-    unit = odp.unit_of(contributions=1) if plan.problem.adds else odp.unit_of(changes=1)
+    unit = odp.unit_of(contributions=1) if plan.problem.count_is_private else odp.unit_of(changes=1)
     domain = more.pop("domain", None) or plan.to_opendp().input_domain
     return odp.Context.compositor(
         data=data, domain=domain, privacy_unit=unit, privacy_loss=odp.loss_of(epsilon=epsilon), **more
@@ -97,7 +97,7 @@ def test_every_plan_becomes_a_measurement_that_releases(kind, neighbors):
     assert measurement.output_measure == odp.max_divergence()
     assert measurement.input_domain == Records(N if neighbors == "replace" else None).domain
     release = measurement(records_of(plan, N if neighbors == "replace" else N + 7))
-    assert type(release) is plan.released
+    assert type(release) is plan.release_type
     assert release.plan == plan
     assert release.study is None
     if kind != "radius":

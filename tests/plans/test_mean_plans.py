@@ -96,7 +96,7 @@ def test_expected_errors_are_the_closed_forms():
 
 def test_minimax_filter_is_the_bisection_of_the_derivation():
     plan = dp.MeanPlan(n=200, epsilon=0.5, bound=dp.L2Ball(2.0), grid=40, method=dp.methods.Minimax())
-    m, c = plan.problem.guess / 4.0, 2 * (2 / (200 * 0.5)) ** 2
+    m, c = plan.problem.prior_energy / 4.0, 2 * (2 / (200 * 0.5)) ** 2
     low, high = 0.0, 40.0
     for _ in range(100):
         s = (low + high) / 2

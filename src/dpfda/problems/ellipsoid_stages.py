@@ -14,14 +14,14 @@ from itertools import pairwise
 import numpy as np
 
 from dpfda.bounds.lattice import RADIUS
-from dpfda.bounds.reach import ManhattanReach
-from dpfda.bounds.sensitivity import Reach
+from dpfda.bounds.sensitivities import ManhattanSensitivity
+from dpfda.bounds.sensitivity import Sensitivity
 from dpfda.core import codec
 from dpfda.core.errors import RecordError
-from dpfda.problems.bare import check_count, check_key
 from dpfda.problems.base import Summary
+from dpfda.problems.defaults import check_count, check_key
+from dpfda.problems.derived import DerivedProblem, Scores, check_totals
 from dpfda.problems.mean import CHUNK
-from dpfda.problems.through import Scores, ThroughProblem, check_totals
 
 #: Energies are rounded down to this fraction of the body's.
 ENERGY = 2**20
@@ -76,7 +76,7 @@ class InsideProblem(Scores):
 
 
 @dataclass(frozen=True, eq=False)
-class VaryProblem(ThroughProblem):
+class VaryProblem(DerivedProblem):
     """Mean squared sizes of clipped records: first by block of frequencies, then by piece of the domain.
 
     Either kind adds up to one at most for each record: blocks in units of `inner`'s body, pieces in units of
@@ -100,12 +100,12 @@ class VaryProblem(ThroughProblem):
         return codec.digest(["vary", self.inner.key, list(self.starts), list(self.cuts), self.reference])
 
     @property
-    def reach(self) -> Reach:
+    def sensitivity(self) -> Sensitivity:
         """Of either kind alone: sizes that add up to one at most (derivations: stages)."""
-        return ManhattanReach(np.ones(self.size), (1.0 if self.adds else 2.0) / self.n)
+        return ManhattanSensitivity(np.ones(self.size), (1.0 if self.count_is_private else 2.0) / self.n)
 
     @property
-    def extent(self) -> np.ndarray:
+    def max_abs(self) -> np.ndarray:
         return np.ones(self.size)
 
     @cached_property

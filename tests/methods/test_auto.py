@@ -36,8 +36,8 @@ def test_auto_is_the_default_and_depends_on_public_things_only():
 
 
 def test_components_and_rounds_grow_with_n():
-    counts = [plan_of(n=n, method=dp.Auto(spread=1.0)).course for n in (1000, 10_000)]
-    assert [course.size for course in counts] == [32, 101]
+    counts = [plan_of(n=n, method=dp.Auto(spread=1.0)).schedule for n in (1000, 10_000)]
+    assert [schedule.size for schedule in counts] == [32, 101]
     assert isinstance(plan_of(n=50, epsilon=0.1).chosen, dp.methods.Minimax)
     assert isinstance(plan_of(n=400).chosen, dp.methods.KNorm)
     assert plan_of(n=400).passes_needed == 1
@@ -336,7 +336,7 @@ def test_the_choice_of_methods_finds_what_the_data_needs():
     curve = dp.kernels.Matern(1.5, 0.1).basis(grid, 25).synthesize(np.ones(25))
     select = dp.methods.Select([dp.methods.KNorm(4), dp.methods.KNorm(30)])
     release = dp.mean(np.tile(curve, (20_000, 1)), epsilon=1, bound=dp.L2Ball(6.0), grid=grid, method=select)
-    assert release.plan.course.last(release.drawn).parts[0].where.size == 30
+    assert release.plan.schedule.last(release.drawn).parts[0].where.size == 30
     assert np.abs(release.values - curve).max() < 0.5
     flat = dp.mean(
         np.ones((20_000, 101)),

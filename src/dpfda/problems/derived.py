@@ -8,15 +8,15 @@ from fractions import Fraction
 
 import numpy as np
 
-from dpfda.bounds.reach import BoxReach
-from dpfda.bounds.sensitivity import Reach
+from dpfda.bounds.sensitivities import BoxSensitivity
+from dpfda.bounds.sensitivity import Sensitivity
 from dpfda.core.errors import PlanMismatch
 from dpfda.noise import Choice
-from dpfda.problems.bare import BareProblem
 from dpfda.problems.base import Part, Stage, Summary
+from dpfda.problems.defaults import DefaultProblem
 from dpfda.problems.mean import MeanProblem
 from dpfda.problems.summary import are_integers
-from dpfda.spaces.alignment import Intake
+from dpfda.spaces.alignment import Alignment
 from dpfda.spaces.basis import Eigenbasis
 from dpfda.spaces.grid import Grid, ProductGrid
 
@@ -27,7 +27,7 @@ FLOATS = 2**48
 
 
 @dataclass(frozen=True, eq=False)
-class ThroughProblem(BareProblem):
+class DerivedProblem(DefaultProblem):
     """Records as `inner` reads them."""
 
     inner: MeanProblem
@@ -49,8 +49,8 @@ class ThroughProblem(BareProblem):
         return self.inner.invalid
 
     @property
-    def intake(self) -> Intake | None:
-        return self.inner.intake
+    def alignment(self) -> Alignment | None:
+        return self.inner.alignment
 
     @property
     def record(self) -> str:  # type: ignore[override]
@@ -65,11 +65,11 @@ class ThroughProblem(BareProblem):
         return self.inner.width
 
     @property
-    def guess(self) -> np.ndarray:  # type: ignore[override]
-        return self.inner.guess
+    def prior_energy(self) -> np.ndarray:  # type: ignore[override]
+        return self.inner.prior_energy
 
 
-class Scores(ThroughProblem):
+class Scores(DerivedProblem):
     """Numbers of which the largest is wanted; they never leave, only the place of one that is nearly the largest."""
 
     @property
@@ -98,11 +98,11 @@ class Scores(ThroughProblem):
                 for miss, price in zip(missed, rounded, strict=True)]  # fmt: skip
 
     @property
-    def reach(self) -> Reach:
-        return BoxReach(np.ones(self.size), float(self.range) / 2)
+    def sensitivity(self) -> Sensitivity:
+        return BoxSensitivity(np.ones(self.size), float(self.range) / 2)
 
     @property
-    def extent(self) -> np.ndarray:
+    def max_abs(self) -> np.ndarray:
         return np.full(self.size, np.inf)
 
     def choice(self, epsilon: Fraction) -> Stage:

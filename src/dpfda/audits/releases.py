@@ -48,7 +48,7 @@ class Data:
 
 
 def whole_releases(
-    plan: Any, sides: tuple[Data, Data], count: int, false_alarm: float, told: Callable[[int], None]
+    plan: Any, sides: tuple[Data, Data], count: int, false_alarm: float, report_progress: Callable[[int], None]
 ) -> Whole:
     """`count` releases, half of them of each side: what was charged, and what their outcomes tell."""
     charged = [Fraction(0), Fraction(0)]
@@ -61,7 +61,7 @@ def whole_releases(
             for i in range(start, start + size):
                 data = sides[i % 2]
                 outcomes[i % 2].append(plan.release(data.rows, book, **data.reading))
-                told(1)
+                report_progress(1)
             charged = [charged[0] + book.spent, charged[1] + book.delta_spent]
     every = [np.asarray(release.raw) for side in outcomes for release in side]
     several = {raw.tobytes() for raw in every if raw.size > 1}  # a single number may be a choice among few
@@ -114,8 +114,8 @@ class _Known:
             total = 0.0
             for number, outcome in enumerate(drawn):
                 stage = self.plan.next(drawn[:number]) if number else self.plan.stage
-                again = later_target(self.plan, stage, 0).summarize
-                sides = self.first if number == 0 else self._sides_of(stage, again)
+                reread = later_target(self.plan, stage, 0).summarize
+                sides = self.first if number == 0 else self._sides_of(stage, reread)
                 total += self._at(stage, outcome, sides)
                 self._take(number, stage, outcome, sides[side])
             return total
@@ -157,7 +157,7 @@ class _Known:
 def _gives_draws_back(stage: Any) -> bool:
     """Whether what was drawn can be told from a release: noise of a known size there and back."""
     problem = stage.problem
-    if problem.adds:  # only a quotient leaves
+    if problem.count_is_private:  # only a quotient leaves
         return False
     drawn = stage.scales * (1 + np.arange(problem.size) % 3)
     try:
