@@ -6,7 +6,7 @@ PIP := $(BIN)/pip install --quiet --disable-pip-version-check --constraint const
 READY := $(VENV)/.ready
 DEMO := $(VENV)/.demo
 
-.PHONY: setup demo test lint types reproduce bench docs clean
+.PHONY: setup demo test lint types wheel reproduce bench docs clean
 
 setup: $(READY)
 
@@ -37,6 +37,15 @@ lint: setup
 
 types: setup
 	$(BIN)/mypy
+
+# What users get: the wheel alone, with what it needs, in an environment of its own.
+FRESH := build/fresh
+wheel:
+	rm -rf build/wheel $(FRESH)
+	$(PYTHON) -m venv $(FRESH)
+	$(FRESH)/bin/pip wheel --quiet --disable-pip-version-check --no-deps --wheel-dir build/wheel .
+	$(FRESH)/bin/pip install --quiet --disable-pip-version-check --constraint constraints.txt build/wheel/*.whl
+	cd $(FRESH) && bin/dpfda demo --out demo && bin/dpfda show demo/mean.json
 
 # Every experiment of the paper; DATA is a folder with its real data sets, if you have them.
 reproduce: setup

@@ -127,7 +127,7 @@ def job_stream(
     ready = time.time() - float(os.environ["BEGAN"])
     warm()
     calls.clear()
-    seconds, summary = clock(lambda: plan.summarize(files, columns="t*"))
+    seconds, summary = clock(lambda: plan.summarize(dp.read(files, columns="t*")))
     merging = clock(lambda: functools.reduce(lambda a, b: a.plus(b), [summary] * 1000))[0] / 999
     return {
         "seconds": seconds, "megabytes": peak() - base, "ready": ready, "merge": merging, "calls": len(calls),
@@ -152,8 +152,8 @@ def job_dask(files: list[str], rows: int, rounds: int) -> dict[str, Any]:
     with LocalCluster(**workers) as cluster, Client(cluster) as client:
         client.run(one_thread)
         client.run(warm)
-        plan.summarize(files[:2], engine="dask")
-        return in_turns(rounds, lambda: plan.summarize(files), lambda: plan.summarize(files, engine="dask"))
+        plan.summarize(dp.read(files[:2], engine="dask"))
+        return in_turns(rounds, lambda: plan.summarize(files), lambda: plan.summarize(dp.read(files, engine="dask")))
 
 
 def job_spark(files: list[str], rows: int, rounds: int) -> dict[str, Any]:

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import settings
 
 import dpfda as dp
-from dpfda.engines import task as summaries
+from dpfda import engines
 
-#: Needs an extra, and is a program, not a test.
-collect_ignore = ["trust/fuzz_atheris.py"]
+#: Not tests: a program that needs an extra, and what a type checker reads.
+collect_ignore = ["trust/fuzz_atheris.py", "typing/verbs.py"]
 
 # Generated examples are the same in every run: a red test is a reason, not an accident.
 settings.register_profile("fixed", derandomize=True, deadline=None)
@@ -93,6 +93,16 @@ def rng() -> np.random.Generator:
     return np.random.default_rng(7)
 
 
+#: Options of `dp.read`.
+READING = ("columns", "header", "layout", "align", "fill", "engine", "progress")
+
+
+def mean_of(data: object, **options: object) -> object:
+    """The released mean of data that is read as some of the options say."""
+    reading = {name: options.pop(name) for name in READING if name in options}
+    return dp.mean(dp.read(data, **reading), **options)
+
+
 def plan_of(method: str = "Minimax", bound: str = "L2", **options: object) -> dp.MeanPlan:
     everything = {"n": 40, "epsilon": 1.0, "grid": GRID, "kernel": dp.kernels.Matern(1.5, 0.2)} | options
     return dp.MeanPlan(method=(METHODS | PAPER)[method], bound=BOUNDS[bound], **everything)
@@ -128,18 +138,18 @@ def plan_losses(plan: dp.MeanPlan, pairs: Iterable[tuple[np.ndarray, np.ndarray]
     return losses_between(pairs, lambda data: plan.statistic(plan.summarize(data)), plan.loss)
 
 
-def stage_losses(stage: dp.problems.base.Stage, pairs: Iterable[tuple[np.ndarray, np.ndarray]]) -> list[float]:
+def stage_losses(stage: dp.problems.stage.Stage, pairs: Iterable[tuple[np.ndarray, np.ndarray]]) -> list[float]:
     """Privacy losses of one stage, through the real path."""
 
     def statistic(data: np.ndarray) -> np.ndarray:
-        summary = summaries.summarize(stage.problem, data)
+        summary = engines.summarize(stage.problem, data)
         stage.problem.check(summary)
         return stage.statistic(summary)
 
     return losses_between(pairs, statistic, stage.loss)
 
 
-def stage_loss(stage: dp.problems.base.Stage, first: np.ndarray, second: np.ndarray) -> float:
+def stage_loss(stage: dp.problems.stage.Stage, first: np.ndarray, second: np.ndarray) -> float:
     return stage_losses(stage, [(first, second)])[0]
 
 
@@ -148,6 +158,6 @@ def drawn_without_noise(plan: object, data: np.ndarray) -> list[np.ndarray]:
     drawn: list[np.ndarray] = []
     stage = plan.stage
     while stage is not None:
-        drawn.append(stage.statistic(summaries.summarize(stage.problem, data)))
-        stage = plan.next(drawn)
+        drawn.append(stage.statistic(engines.summarize(stage.problem, data)))
+        stage = plan.schedule.next(drawn)
     return drawn

@@ -153,7 +153,7 @@ def test_what_carries_privacy_names_its_proof(path):
 
 
 def scaled(value: Any, factor: float) -> Any:
-    """A reach, a number or an array times a factor."""
+    """A sensitivity, a number or an array times a factor."""
     if hasattr(value, "scaled"):
         return value.scaled(factor)
     return value * (Fraction(factor) if isinstance(value, Fraction) else factor)
@@ -203,7 +203,7 @@ SPOILT = {
     "stages: rounds": spoilt(EuclideanSensitivity, "radius"),
     "stages: variation": spoilt(VaryProblem, "sensitivity"),
     "units: sensitivity": spoilt(MeanProblem, "sensitivity"),
-    "groups: largest budget": spoilt(GroupPlan, "epsilon"),
+    "groups: largest budget": spoilt(GroupPlan, "total_cost"),
     "groups: diameters": spoilt(AtomSensitivity, "_certified"),
 }
 

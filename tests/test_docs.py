@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import re
 import shlex
 import sys
@@ -49,6 +50,82 @@ def test_command_snippets_run(path, tmp_path, monkeypatch):
             assert result.exit_code == 0, (line, result.output)
 
 
+def test_a_readme_is_short():
+    assert len((ROOT / "README.md").read_text().splitlines()) <= 120
+
+
+@pytest.mark.parametrize("path", [*PAGES, ROOT / "CONTRIBUTING.md"], ids=lambda p: p.name)
+def test_names_in_the_text_are_there(path):
+    """Whatever a page calls `dp.something`, in code or in a sentence, can be imported by that name."""
+    missing = set()
+    for name in re.findall(r"(?<![\w.])dp((?:\.[A-Za-z]\w*)+)", path.read_text()):
+        owner: object = dp
+        for part in name[1:].split("."):
+            owner = getattr(owner, part, None)
+        missing |= {name[1:]} if owner is None else set()
+    assert missing == set()
+
+
+#: Arguments whose names are plain words, or the data itself.
+PLAIN = {"columns", "curves", "data", "epsilons", "header", "methods", "path", "plan", "points", "progress", "seed"}
+#: Words that readers stumble over, besides those that the code knows: an entry each, as long as a page uses them.
+TECHNICAL = """
+    add-remove|approximate|ball noise|band|basis|bias|block|budget|charge|checkpoint|clipping|coefficient|component
+    composition|confidence band|confidential|covariate|delta|density|derivation|eigenfunction|ellipsoid|encoding
+    entry|filter|guess|iclp|l2 ball|l2 distance|lattice|moment|neighbours|octave|pass|permute and flip|post-processing
+    principal component|projection|pure|record|release|replace|residual|root mean square|schedule|seal|sensitivity
+    shrinkage|side channel|simultaneous|spread|stage|statement|statistic|study|summary|support function|target|unit
+    zero-concentrated
+"""
+
+
+def glossary() -> list[str]:
+    """The words that have an entry, in the order of the page."""
+    heads = re.findall(r"^\*\*(.+?)\*\*", (ROOT / "docs" / "glossary.md").read_text(), re.MULTILINE)
+    return [word.split(" (")[0].lower() for head in heads for word in head.split(", ")]
+
+
+def test_the_glossary_is_in_order():
+    text = (ROOT / "docs" / "glossary.md").read_text()
+    heads = [head.lower() for head in re.findall(r"^\*\*(.+?)\*\*", text, re.MULTILINE)]
+    assert heads == sorted(heads)
+    assert len(glossary()) == len(set(glossary()))
+
+
+def test_the_glossary_has_every_technical_word_that_is_used():
+    used = " ".join(page.read_text().lower() for page in PAGES if page.name != "glossary.md")
+    words = [word.strip() for word in re.split(r"[|\n]", TECHNICAL) if word.strip()]
+    assert [word for word in words if not re.search(rf"\b{word}", used)] == []  # else the list is too long
+    assert set(words) - set(glossary()) == set()
+
+
+def test_the_glossary_has_every_argument():
+    text = (ROOT / "docs" / "glossary.md").read_text()
+    takers = [dp.read, dp.mean, dp.covariance, dp.density, dp.suggest_radius, dp.compare, dp.audit, dp.load]
+    takers += [dp.KernelClassifier, dp.KernelRegressor, dp.FunctionOnScalarRegression]
+    asked = {name for taker in takers for name in inspect.signature(taker).parameters} - PLAIN
+    assert {name for name in asked if f"`{name}=`" not in text and f"({name}=" not in text} == set()
+
+
+def test_the_glossary_has_every_row_of_a_plan():
+    curves = {"n": 100, "epsilon": 1, "bound": dp.L2Ball(1.0), "grid": 16}
+    plans = [dp.MeanPlan(**curves), dp.CovariancePlan(**curves), dp.DensityPlan(n=100, epsilon=1, domain=[(0, 1)])]
+    rows = {line[2:20].strip() for plan in plans for line in repr(plan).splitlines()[1:]}
+    rows = {re.sub(r"^\w+ \(n\)$", "n", row) for row in rows}
+    assert {row for row in rows if not {row, row.removesuffix("es")} & set(glossary())} == set()
+
+
+def test_the_glossary_has_every_room():
+    text = (ROOT / "docs" / "glossary.md").read_text()
+    rooms = [path.parent.name for path in (ROOT / "src" / "dpfda").glob("*/__init__.py")]
+    assert [room for room in rooms if f"`{room}/`" not in text] == []
+
+
+def test_every_method_has_a_line():
+    text = (ROOT / "docs" / "methods.md").read_text()
+    assert [name for name in dp.methods.__all__ if name != "Method" and f"| `{name}(" not in text] == []
+
+
 def test_reference_pages_are_current():
     sys.path.insert(0, str(ROOT / "docs"))
     try:
@@ -60,14 +137,14 @@ def test_reference_pages_are_current():
 
 
 def test_links_and_pictures_exist():
-    for path in PAGES:
+    for path in (*PAGES, ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md"):
         for target in re.findall(r"\]\(([^)#]+)\)", path.read_text()):
             assert (path.parent / target).exists(), f"{path.name} points to {target}"
 
 
-def test_what_the_threat_model_names_exists():
-    """Tests, figures and pages that a promise leans on are there."""
-    for page in (ROOT / "docs" / "threat-model.md", ROOT / "SECURITY.md"):
+def test_files_that_pages_name_exist():
+    """Among them tests, figures and pages that a promise of the threat model leans on."""
+    for page in (*PAGES, ROOT / "CONTRIBUTING.md"):
         named = set(re.findall(r"\b(?:tests|docs|benchmarks|src)/[\w/.-]*[\w/]", page.read_text()))
         assert {name for name in named if not (page.parent / name).exists() and not (ROOT / name).exists()} == set()
 

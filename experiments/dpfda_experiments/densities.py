@@ -99,7 +99,7 @@ def run(cell: dict[str, Any], data: Path | None = None) -> list[Row]:
         if None not in values:
             row[kind], row[f"{kind}_se"] = moments(values)
     if cell["mechanism"] != "none":
-        sd = plan.pointwise_sd().ravel()
+        sd = plan.accuracy.pointwise_sd().ravel()
         row["ends"] = float(sd[0] / np.median(sd))
         row["method"] = " or ".join(sorted(methods))
     return [row, *kept]
@@ -156,7 +156,7 @@ def _released(
         return estimate, estimate[None]
     summary = plan.summarize(points)
     statistic = plan.statistic(summary)
-    before = plan.basis.synthesize(plan.combine([statistic]))
+    before = plan.basis.synthesize(plan.schedule.combine([statistic]))
     if cell["mode"] == OURS:
         return before, np.array([plan.release(summary).values.ravel() for _ in range(cell["draws"])])
     return before, plan.basis.synthesize(dp.noise.simulate(plan, statistic, cell["draws"], rng))

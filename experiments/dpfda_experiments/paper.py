@@ -81,7 +81,7 @@ class Errors:
 def errors(plan: dp.MeanPlan, curves: np.ndarray, truth: np.ndarray, draws: int, rng: np.random.Generator) -> Errors:
     """What simulated releases of one data set are off by."""
     statistic = plan.statistic(plan.summarize(curves))
-    before = plan.basis.synthesize(plan.combine([statistic]))
+    before = plan.basis.synthesize(plan.schedule.combine([statistic]))
     released = plan.basis.synthesize(dp.noise.simulate(plan, statistic, draws, rng))
     return Errors(
         float((plan.grid.norm(released - truth) ** 2).mean()),

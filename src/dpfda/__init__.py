@@ -35,7 +35,7 @@ if TYPE_CHECKING:
         selection,
         spaces,
     )
-    from dpfda.api import compare, covariance, density, load, mean, suggest_radius
+    from dpfda.api import compare, covariance, density, load, mean, read, suggest_radius
     from dpfda.audits import audit
     from dpfda.bounds import L2Ball
     from dpfda.errors import DpfdaError
@@ -49,7 +49,7 @@ if TYPE_CHECKING:
 
 #: Names at the top, by the submodule that they are loaded from.
 _HOMES = {
-    "api": ("compare", "covariance", "density", "load", "mean", "suggest_radius"),
+    "api": ("compare", "covariance", "density", "load", "mean", "read", "suggest_radius"),
     "audits": ("audit",),
     "bounds": ("L2Ball",),
     "errors": ("DpfdaError",),
@@ -113,6 +113,7 @@ __all__ = [
     "noise",
     "plans",
     "postprocess",
+    "read",
     "reading",
     "results",
     "selection",
@@ -125,10 +126,16 @@ def __getattr__(name: str) -> object:
     if name in _SUBMODULES:
         return import_module(f"dpfda.{name}")
     if name not in _HOME_OF:
-        raise AttributeError(f"module 'dpfda' has no attribute {name!r}")
+        raise AttributeError(f"module 'dpfda' has no attribute {name!r}{_elsewhere(name)}")
     value = getattr(import_module(f"dpfda.{_HOME_OF[name]}"), name)
     globals()[name] = value
     return value
+
+
+def _elsewhere(name: str) -> str:
+    """Where a name is, for somebody who looks for it at the top."""
+    homes = [] if name.startswith("_") else [m for m in _SUBMODULES if hasattr(import_module(f"dpfda.{m}"), name)]
+    return f": it is dp.{homes[0]}.{name}" if homes else ""
 
 
 def __dir__() -> list[str]:

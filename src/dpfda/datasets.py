@@ -11,7 +11,9 @@ from scipy.stats import multivariate_normal
 
 from dpfda.core.errors import ParameterError, shown
 from dpfda.spaces.grid import Grid
-from dpfda.spaces.kernels import Gaussian, Matern
+from dpfda.spaces.stationary import Gaussian, Matern
+
+__all__ = ["Points", "Sample", "homes", "lifetimes", "load_curves", "mixture", "scenario"]
 
 #: Public radii of the scenarios in every study.
 RADII = {"S-1": 3.5, "S-2": 2.5, "S-3": 2.0, "S-4": 4.0}
@@ -20,7 +22,23 @@ ERRORS = ("uniform", "gp", "t")
 
 @dataclass(frozen=True)
 class Sample:
-    """Curves and the true mean they scatter about (unpacks as those two), and their grid."""
+    """Curves and the mean they scatter about (unpacks as those two), and their grid.
+
+    Parameters
+    ----------
+    curves : array
+        One row per curve.
+    mean : array
+        Their mean on the grid: the true one of a scenario, that of the curves themselves for load curves.
+    grid : Grid
+        Where the values are.
+
+    Examples
+    --------
+    >>> curves, mean = scenario("S-1", 10, np.random.default_rng(0))
+    >>> curves.shape, mean.shape
+    ((10, 101), (101,))
+    """
 
     curves: np.ndarray
     mean: np.ndarray
@@ -33,11 +51,33 @@ class Sample:
 def scenario(name: str, n: int, rng: np.random.Generator, error: str = "uniform", size: int = 101) -> Sample:
     """`n` curves of one of the paper's scenarios on `size` points of [0, 1].
 
-    `error`: ``uniform`` is ``sum U(-1,1) sqrt(lambda_j) phi_j`` on the Matern 3/2 basis with length
-    scale 0.1 (the authors' simulation); ``gp`` a Gaussian process with squared exponential
-    covariance of the same length scale (the paper's text); ``t`` the expansion with t(5)
-    coefficients over 100 functions, weighted by ``sqrt(lambda_j)`` so that curves have finite norm.
+    Parameters
+    ----------
+    name : str
+        "S-1", "S-2", "S-3" or "S-4".
+    n : int
+        The number of curves.
+    rng : numpy.random.Generator
+        Where the numbers come from.
+    error : str, optional
+        "uniform" (default) is ``sum U(-1,1) sqrt(lambda_j) phi_j`` on the Matern 3/2 basis with length
+        scale 0.1 (the authors' simulation); "gp" a Gaussian process with squared exponential
+        covariance of the same length scale (the paper's text); "t" the expansion with t(5)
+        coefficients over 100 functions, weighted by ``sqrt(lambda_j)`` so that curves have finite norm.
+    size : int, optional
+        The number of grid points. Default: 101.
 
+    Returns
+    -------
+    Sample
+
+    Raises
+    ------
+    dpfda.errors.ParameterError
+        Where the name or the error is none of these.
+
+    Examples
+    --------
     >>> scenario("S-1", 10, np.random.default_rng(0)).curves.shape
     (10, 101)
     """
@@ -77,6 +117,21 @@ def _errors(error: str, n: int, grid: Grid, rng: np.random.Generator) -> np.ndar
 def load_curves(n: int, rng: np.random.Generator, size: int = 48) -> Sample:
     """`n` invented household load curves in kilowatt over a day: a base, a morning and an evening peak.
 
+    Parameters
+    ----------
+    n : int
+        The number of curves.
+    rng : numpy.random.Generator
+        Where the numbers come from.
+    size : int, optional
+        The number of grid points. Default: 48.
+
+    Returns
+    -------
+    Sample
+
+    Examples
+    --------
     >>> sample = load_curves(100, np.random.default_rng(1))
     >>> sample.curves.shape, sample.grid.unit
     ((100, 48), 'h')
@@ -103,6 +158,26 @@ def homes(n: int, rng: np.random.Generator, size: int = 48) -> tuple[np.ndarray,
 
     People add to the evening, electric heating to the night and the early morning.
 
+    Parameters
+    ----------
+    n : int
+        The number of homes.
+    rng : numpy.random.Generator
+        Where the numbers come from.
+    size : int, optional
+        The number of grid points. Default: 48.
+
+    Returns
+    -------
+    covariates : numpy.ndarray
+        People, and 1 or 0 for electric heating: one row per home.
+    curves : numpy.ndarray
+        One row per home.
+    grid : Grid
+        Hours of the day.
+
+    Examples
+    --------
     >>> covariates, curves, grid = homes(200, np.random.default_rng(0))
     >>> covariates.shape, curves.shape
     ((200, 2), (200, 48))
@@ -119,6 +194,22 @@ def homes(n: int, rng: np.random.Generator, size: int = 48) -> tuple[np.ndarray,
 def lifetimes(n: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
     """`n` invented ages at death in years, and "f" or "m" for each: few die early, most late, women later.
 
+    Parameters
+    ----------
+    n : int
+        The number of lives.
+    rng : numpy.random.Generator
+        Where the numbers come from.
+
+    Returns
+    -------
+    ages : numpy.ndarray
+        From 0 to 110, to a tenth of a year.
+    sex : numpy.ndarray
+        "f" or "m".
+
+    Examples
+    --------
     >>> ages, sex = lifetimes(1000, np.random.default_rng(0))
     >>> bool(0 <= ages.min() and ages.max() <= 110), sorted(set(sex.tolist()))
     (True, ['f', 'm'])
@@ -134,7 +225,23 @@ def lifetimes(n: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]
 
 @dataclass(frozen=True)
 class Points:
-    """Points and the density they were drawn from (unpacks as those two), and its domain."""
+    """Points and the density they were drawn from (unpacks as those two), and its domain.
+
+    Parameters
+    ----------
+    points : array
+        One number or one row per point.
+    density : callable
+        The true density, of such points.
+    domain : tuple of pairs of float
+        The ends of each axis.
+
+    Examples
+    --------
+    >>> points, density = mixture(100, np.random.default_rng(0))
+    >>> density(points[:3]).shape
+    (3,)
+    """
 
     points: np.ndarray
     density: Callable[[np.ndarray], np.ndarray]
@@ -150,6 +257,26 @@ def mixture(n: int, rng: np.random.Generator, dimension: int = 1) -> Points:
     On [0, 1] about 0.3 and 0.7 with standard deviation 0.1; on [-5, 5]^2 about (-3, -3) and (3, 2)
     with unit variances and correlation 0.5.
 
+    Parameters
+    ----------
+    n : int
+        The number of points.
+    rng : numpy.random.Generator
+        Where the numbers come from.
+    dimension : int, optional
+        1 (default) or 2.
+
+    Returns
+    -------
+    Points
+
+    Raises
+    ------
+    dpfda.errors.ParameterError
+        For other dimensions.
+
+    Examples
+    --------
     >>> mixture(100, np.random.default_rng(0), dimension=2).points.shape
     (100, 2)
     """

@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
+from conftest import mean_of
 
 import dpfda as dp
 
@@ -27,7 +28,7 @@ def ledger(tmp_path):
 
 def refused(error, match, ledger, *args, **options):
     with pytest.raises(error, match=match) as caught:
-        dp.mean(*args, **(GOOD | options), ledger=ledger)
+        mean_of(*args, **(GOOD | options), ledger=ledger)
     assert ledger.spent == 0
     assert str(MARK) not in str(caught.value)
     return str(caught.value)
@@ -157,7 +158,7 @@ def test_columns(tmp_path, ledger):
     (tmp_path / "c.csv").write_text("id,h1,h2\na,1,2\nb,3,4\n")
     refused(dp.errors.ParameterError, "match at least one column", ledger, tmp_path / "c.csv", columns="x*")
     refused(dp.errors.ParameterError, "must name columns", ledger, tmp_path / "c.csv", columns=["h1", "h9"])
-    assert dp.mean(tmp_path / "c.csv", **GOOD, columns="h*").values.shape == (2,)
+    assert dp.mean(dp.read(tmp_path / "c.csv", columns="h*"), **GOOD).values.shape == (2,)
 
 
 def test_files(tmp_path, ledger):

@@ -250,7 +250,7 @@ def test_unforeseen_errors_show_their_kind_and_no_content(folder, monkeypatch):
     def broken(*args, **options):
         raise ValueError("SECRET")
 
-    monkeypatch.setattr("dpfda.api.curves.mean", broken)
+    monkeypatch.setattr("dpfda.api.mean", broken)
     result = run("mean curves.csv --epsilon 1 --radius 1 --json", code=1)
     assert "unforeseen ValueError" in result.stderr
     assert "SECRET" not in result.stderr

@@ -125,6 +125,8 @@ BAD = {
     f"{AGE} --domain 0:110 --invalid center --header": "--classes",
     f"{FIT} --target dose --inputs age --domain 0:9 --loss squared": "--bound",
     f"{FIT} --target dose --inputs age --domain 0:9 --loss squared --bound 0:1 --classes a,b": "no classes",
+    f"{FIT} --target dose --inputs age --domain 0:9 --loss squared --bound 5": "--bound is low:high",
+    f"{AGE} --domain 0:9 --neighbors both": "Pass --neighbors 'replace'",
     "fit absent.csv --target sex --domain 0:9 --epsilon 1 --json": "no file",
     "regress homes.csv --epsilon 1 --radius 5 --json": "--covariates",
     "regress homes.csv --covariates people,heating --epsilon 1 --radius 5 --json": "public bound",

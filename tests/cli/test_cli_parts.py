@@ -85,6 +85,8 @@ def test_groups_and_units_from_many_files():
     groups = dp.load("g.json")
     assert {name: part.plan.n for name, part in groups.items()} == {"north": 15, "south": 15}
     run(f"plan --groups north=15,south=15 {PLAN} --out plan.json --explain")
+    assert "2 groups" in run("show plan.json")
+    assert list(json.loads(run("show plan.json --json"))["groups"]) == ["north", "south"]
     run(f"summarize 'part*.parquet' {CURVES} --by region -o g.summary")
     run("release plan.json g.summary --out again.json --statement s.txt")
     assert list(dp.load("again.json")) == ["north", "south"]
@@ -120,3 +122,4 @@ def test_the_command_reads_on_dask():
     pytest.importorskip("dask", reason="the dask extra is not installed")
     run(f"mean mixed.parquet {CURVES} --epsilon 1 --radius 1 --unit home --engine dask --out d.json")
     assert dp.load("d.json").plan.n == 30
+    run(f"radius mixed.parquet {CURVES} --epsilon 1 --unit home --engine dask")

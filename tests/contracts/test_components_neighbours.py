@@ -117,9 +117,9 @@ def test_no_neighbour_moves_a_stage_past_its_share(method, bound, relation, rng)
     plan = planned(STAGED[method], BOUNDS[bound], relation, n=900 if method == "auto" else 40)
     data = plan.problem.center + 0.2 * rng.normal(size=(plan.n, GRID.size))
     drawn = drawn_without_noise(plan, data)
-    stages = [plan.stage, *(plan.next(drawn[:done]) for done in range(1, len(drawn)))]
-    assert plan.next(drawn) is None
-    assert len(stages) == plan.passes_needed
+    stages = [plan.stage, *(plan.schedule.next(drawn[:done]) for done in range(1, len(drawn)))]
+    assert plan.schedule.next(drawn) is None
+    assert len(stages) == plan.schedule.passes
     assert sum((stage.epsilon for stage in stages), Fraction(0)) == plan.epsilon
     for stage in stages:
         inner = getattr(stage.problem, "inner", stage.problem)
@@ -146,7 +146,7 @@ def test_no_neighbour_moves_a_radius_past_its_share(relation, rng):
     base = np.exp(rng.normal(size=(30, 1))) * rng.normal(size=(30, GRID.size))
     odd = [*records(rng), np.full(GRID.size, 1e9), *base[:3]]
     pairs = [neighbours(plan.problem.count_is_private, base, record, odd[i - 1]) for i, record in enumerate(odd)]
-    for stage in (plan.stage, plan.next(drawn_without_noise(plan, base)[:1])):
+    for stage in (plan.stage, plan.schedule.next(drawn_without_noise(plan, base)[:1])):
         assert 0.2 <= max(stage_losses(stage, pairs)) <= float(stage.epsilon)
 
 
@@ -155,6 +155,6 @@ def test_totals_do_not_depend_on_batches(rng):
     data = rng.normal(size=(600, GRID.size))
     data[::7, 3] = np.nan
     drawn = drawn_without_noise(plan, data)
-    for stage in (plan.stage, *(plan.next(drawn[:done]) for done in range(1, len(drawn)))):
+    for stage in (plan.stage, *(plan.schedule.next(drawn[:done]) for done in range(1, len(drawn)))):
         parts = [stage.problem.total(part) for part in np.split(data[rng.permutation(600)], [1, 2, 5, 300])]
         assert np.array_equal(stage.problem.total(data), sum(parts))

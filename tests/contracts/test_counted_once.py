@@ -24,7 +24,7 @@ def plan_of(n: int = 5, **options: object) -> dp.MeanPlan:
 
 
 def loss(plan: dp.MeanPlan, first: object, second: object, **reading: object) -> float:
-    a, b = (plan.statistic(plan.summarize(data, **reading)) for data in (first, second))
+    a, b = (plan.statistic(plan.summarize(dp.read(data, **reading))) for data in (first, second))
     return plan.loss(a - b)
 
 
@@ -98,12 +98,12 @@ def test_an_odd_list_changes_its_own_curve_only(odd):
 def test_errors_about_lists_and_stamps_quote_nothing():
     frame = pd.DataFrame({"load": [[1.0] * WIDTH, ["SECRET"] * WIDTH]})
     with pytest.raises(dp.errors.RecordError, match="row 1") as caught:
-        plan_of(n=2, invalid="raise").summarize(frame, layout=dp.Lists("load"))
+        plan_of(n=2, invalid="raise").summarize(dp.read(frame, layout=dp.Lists("load")))
     assert "SECRET" not in str(caught.value)
     long = pd.DataFrame({"meter": ["SECRET", 3], "stamp": ["SECRET", "2026-01-01"], "kwh": [1.0, 2.0]})
     with pytest.raises(dp.errors.RecordError, match="timestamp") as caught:
         plan_of(n=2, invalid="raise", align="linear").summarize(
-            long, layout=dp.Long("meter", "stamp", "kwh", day="UTC")
+            dp.read(long, layout=dp.Long("meter", "stamp", "kwh", day="UTC"))
         )
     assert "SECRET" not in str(caught.value)
     with pytest.raises(dp.errors.ParameterError) as refused:
@@ -150,7 +150,7 @@ def test_one_file_under_two_names_is_refused(tmp_path):
     link.hardlink_to(path)
     for pair in ([path, f"file://{path}"], [path, link], [f"file://{path}", f"file://{tmp_path}/./a.csv"]):
         with pytest.raises(dp.errors.ParameterError, match="named once"):
-            plan_of(n=10).summarize([str(p) for p in pair], header=False)
+            plan_of(n=10).summarize(dp.read([str(p) for p in pair], header=False))
 
 
 def test_one_remote_file_under_two_names_is_refused():
@@ -158,7 +158,7 @@ def test_one_remote_file_under_two_names_is_refused():
     with fsspec.open("memory://x/a.csv", "w") as file:
         file.write("1,1,1,1,1,1\n" * 10)
     with pytest.raises(dp.errors.ParameterError, match="named once"):
-        plan_of(n=10).summarize(["memory://x/a.csv", "memory:///x/a.csv"], header=False)
+        plan_of(n=10).summarize(dp.read(["memory://x/a.csv", "memory:///x/a.csv"], header=False))
 
 
 @pytest.mark.parametrize(
@@ -169,14 +169,14 @@ def test_a_file_that_grew_is_not_counted_again(neighbors, invalid, tmp_path):
     path, saved = tmp_path / "a.csv", tmp_path / "c.summary"
     path.write_text("1,1,1,1,1,1\n" * 10)
     plan = plan_of(n=10, neighbors=neighbors, invalid=invalid)
-    assert plan.summarize(path, header=False, checkpoint=saved).count == 10
+    assert plan.summarize(dp.read(path, header=False), checkpoint=saved).count == 10
     for more in ("1,1,1,1,1,1\n", "\n"):
         path.write_text(path.read_text() + more)
         if (neighbors, invalid) == ("replace", "raise"):
             with pytest.raises(dp.errors.RecordError, match="changed since it was counted"):
-                plan.summarize(path, header=False, checkpoint=saved)
+                plan.summarize(dp.read(path, header=False), checkpoint=saved)
         else:
-            assert plan.summarize(path, header=False, checkpoint=saved).count == 10
+            assert plan.summarize(dp.read(path, header=False), checkpoint=saved).count == 10
     assert dp.engines.load_summary(saved).summary.count == 10
 
 
@@ -186,11 +186,11 @@ def test_files_that_differ_in_the_middle_are_different(tmp_path):
     rows[10_000] = "2,2,2,2,2,2\n"
     (tmp_path / "b.csv").write_text("".join(rows))
     plan, saved = plan_of(n=10, neighbors="add-remove"), tmp_path / "c.summary"
-    plan.summarize(tmp_path / "a.csv", header=False, checkpoint=saved)
+    plan.summarize(dp.read(tmp_path / "a.csv", header=False), checkpoint=saved)
     both = [tmp_path / "a.csv", tmp_path / "b.csv"]
-    assert plan.summarize(both, header=False, checkpoint=saved).count == 40_000
+    assert plan.summarize(dp.read(both, header=False), checkpoint=saved).count == 40_000
     (tmp_path / "d.csv").write_text("".join(rows))  # another file that happens to hold the same
-    assert plan.summarize([*both, tmp_path / "d.csv"], header=False, checkpoint=saved).count == 60_000
+    assert plan.summarize(dp.read([*both, tmp_path / "d.csv"], header=False), checkpoint=saved).count == 60_000
 
 
 def test_labels_that_are_used_up_by_reading_are_kept(rng, tmp_path):
@@ -198,7 +198,7 @@ def test_labels_that_are_used_up_by_reading_are_kept(rng, tmp_path):
     curves = rng.normal(0, 0.3, (1100, WIDTH))
     labels = ["s"] * 100 + ["b"] * 1000
     found = dp.mean(curves, by=iter(labels), epsilon=1, bound=dp.L2Ball(1.0), ledger=ledger)
-    assert max(part.plan.passes_needed for part in found.values()) > 1
+    assert max(part.plan.schedule.passes for part in found.values()) > 1
     homes = dp.mean(curves, unit=iter(range(1100)), epsilon=1, bound=dp.L2Ball(1.0), ledger=ledger)
     assert homes.plan.n == 1100
     assert ledger.remaining == 0
@@ -206,7 +206,7 @@ def test_labels_that_are_used_up_by_reading_are_kept(rng, tmp_path):
 
 def test_plans_of_several_passes_have_no_checkpoint(tmp_path):
     plan = dp.MeanPlan(n=5000, epsilon=1, bound=dp.L2Ball(1.0), grid=GRID)
-    assert plan.passes_needed > 1
+    assert plan.schedule.passes > 1
     with pytest.raises(dp.errors.ParameterError, match="a checkpoint"):
         plan.release(tmp_path / "a.csv", checkpoint=tmp_path / "c.summary")
 
@@ -240,7 +240,9 @@ def test_a_unit_of_two_groups_belongs_to_none_where_membership_is_private(rng):
 
 def test_what_holds_labels_shows_none():
     plan = plan_of(n=2, unit="who")
-    task_blocks = list(dp.engines.task.Task(plan.problem).source(np.ones((2, WIDTH)), units=["SECRET", "b"]).blocks())
+    task_blocks = list(
+        dp.engines.task.Task(plan.problem).source(dp.read(np.ones((2, WIDTH))), units=["SECRET", "b"]).blocks()
+    )
     assert "SECRET" not in repr(task_blocks)
 
 
@@ -250,18 +252,18 @@ def test_a_checkpoint_knows_how_its_files_were_read(tmp_path):
     frame.to_parquet(tmp_path / "one.parquet")
     (frame * 1).assign(a0=2.0).to_parquet(tmp_path / "two.parquet")
     saved, plan = tmp_path / "c.summary", plan_of(n=20)
-    plan.summarize(tmp_path / "one.parquet", columns="a*", checkpoint=saved)
+    plan.summarize(dp.read(tmp_path / "one.parquet", columns="a*"), checkpoint=saved)
     order = [f"a{i}" for i in range(WIDTH)][::-1]
     for other in ({"columns": "b*"}, {"columns": order}, {"columns": "a*", "header": True}, {"layout": dp.Lists("g")}):
         with pytest.raises(dp.DpfdaError, match=r"another way|lists must hold numbers|does not hold"):
-            plan.summarize(tmp_path / "one.parquet", checkpoint=saved, **other)
+            plan.summarize(dp.read(tmp_path / "one.parquet", **other), checkpoint=saved)
     groups = dp.plans.GroupPlan(("x", "y"), (plan_of(n=10), plan_of(n=10)))
     places = tmp_path / "g.summary"
-    groups.summarize(tmp_path / "one.parquet", "g", columns="a*", checkpoint=places)
+    groups.summarize(dp.read(tmp_path / "one.parquet", columns="a*"), "g", checkpoint=places)
     with pytest.raises(dp.errors.PlanMismatch, match="another way"):
-        groups.summarize(tmp_path / "two.parquet", "h", columns="a*", checkpoint=places)
+        groups.summarize(dp.read(tmp_path / "two.parquet", columns="a*"), "h", checkpoint=places)
     with pytest.raises(dp.errors.ParameterError, match="name columns for labels"):
-        groups.summarize(tmp_path / "two.parquet", ["x"] * 20, columns="a*", checkpoint=tmp_path / "n.summary")
+        groups.summarize(dp.read(tmp_path / "two.parquet", columns="a*"), ["x"] * 20, checkpoint=tmp_path / "n.summary")
 
 
 def test_a_file_replaced_while_it_is_hashed_is_not_counted(tmp_path, monkeypatch):
@@ -277,7 +279,7 @@ def test_a_file_replaced_while_it_is_hashed_is_not_counted(tmp_path, monkeypatch
 
     monkeypatch.setattr(dp.reading.places.Place, "fingerprint", replaced)
     with pytest.raises(dp.errors.RecordError, match="changed while it was read"):
-        plan_of(n=30, neighbors="add-remove").summarize(one, header=False, checkpoint=saved)
+        plan_of(n=30, neighbors="add-remove").summarize(dp.read(one, header=False), checkpoint=saved)
     assert not saved.exists()
 
 
@@ -315,13 +317,13 @@ def test_a_measurement_gives_no_warning_about_records():
 def test_columns_that_repeat_are_refused():
     frame = pd.DataFrame(np.ones((3, 4)), columns=["a", "a", "b", "who"])
     with pytest.raises(dp.errors.FileError, match="names repeat"):
-        plan_of(n=3).summarize(frame, columns=["b"])
+        plan_of(n=3).summarize(dp.read(frame, columns=["b"]))
     with pytest.raises(dp.errors.ParameterError, match="different"):
-        plan_of(n=3).summarize(frame.iloc[:, 1:], columns=["b", "b"])
+        plan_of(n=3).summarize(dp.read(frame.iloc[:, 1:], columns=["b", "b"]))
 
 
 def test_owners_given_beside_the_data_get_no_warning():
     """Warnings are errors here."""
     frame = pd.DataFrame(np.ones((4, WIDTH)), columns=[f"h{i}" for i in range(WIDTH)]).assign(household=[1, 1, 2, 2])
     plan = plan_of(n=2, unit="who")
-    assert plan.summarize(frame, columns="h[0-9]", units=[1, 1, 2, 2]).count == 2
+    assert plan.summarize(dp.read(frame, columns="h[0-9]"), units=[1, 1, 2, 2]).count == 2

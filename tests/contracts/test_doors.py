@@ -13,9 +13,9 @@ import pytest
 from conftest import hostile
 
 import dpfda as dp
+from dpfda import engines
 from dpfda.core.origins import Origin, Stretch, as_stretch, check_groups_apart
 from dpfda.engines import checkpoints
-from dpfda.engines import task as summaries
 from dpfda.reading import blocks
 
 WIDTH = 11
@@ -48,7 +48,7 @@ def loss(plan: Any, one: Any, two: Any) -> float:
 @pytest.mark.parametrize("neighbors", RELATIONS)
 def test_a_person_in_two_parts_is_refused(neighbors, invalid):
     plan = plan_of(neighbors=neighbors, invalid=invalid)
-    parts = [plan.summarize(table(people), columns="h*") for people in (["u1", "u2"], ["u1", "u3"])]
+    parts = [plan.summarize(dp.read(table(people), columns="h*")) for people in (["u1", "u2"], ["u1", "u3"])]
     with pytest.raises(dp.errors.RecordError, match="cannot be put together: the same person may be in both"):
         parts[0].merge(parts[1])
 
@@ -57,8 +57,8 @@ def test_parts_merge_where_labels_show_that_nobody_is_in_both():
     """With a public n and records that may stop a run, labels that are found may lead to a refusal."""
     plan = plan_of(n=4)
     for first, second in ((["a", "b"], ["c", "d"]), (["2", "9"], ["10", "11"]), ([7, 3], [12, 40])):
-        parts = [plan.summarize(table(people), columns="h*") for people in (first, second)]
-        whole = plan.summarize(table([*first, *second]), columns="h*")
+        parts = [plan.summarize(dp.read(table(people), columns="h*")) for people in (first, second)]
+        whole = plan.summarize(dp.read(table([*first, *second]), columns="h*"))
         assert parts[0].merge(parts[1]) == parts[1].merge(parts[0]) == whole
     assert "may hold the same who; whether it stopped is outside the guarantee" in plan.explain()
     assert "may hold the same" not in plan_of(neighbors="add-remove").explain()
@@ -69,15 +69,15 @@ def test_elsewhere_the_proof_rests_on_public_facts(neighbors, invalid):
     """The same answer whatever labels there are; declared stretches hold whatever the data say."""
     plan = plan_of(n=4, neighbors=neighbors, invalid=invalid)
     for people in (["a", "b"], ["c", "d"]), (["a", "b"], ["b", "c"]), (["a"], ["z"]):
-        parts = [plan.summarize(table(some), columns="h*") for some in people]
+        parts = [plan.summarize(dp.read(table(some), columns="h*")) for some in people]
         with pytest.raises(dp.errors.RecordError, match="may be in both"):
             parts[0].merge(parts[1])
-    low = plan.summarize(table(["a", "b"]), columns="h*", between=("a", "m"))
-    high = plan.summarize(table(["n", "z"]), columns="h*", between=("n", "z"))
-    assert low.merge(high) == plan.summarize(table(["a", "b", "n", "z"]), columns="h*")
+    low = plan.summarize(dp.read(table(["a", "b"]), columns="h*"), between=("a", "m"))
+    high = plan.summarize(dp.read(table(["n", "z"]), columns="h*"), between=("n", "z"))
+    assert low.merge(high) == plan.summarize(dp.read(table(["a", "b", "n", "z"]), columns="h*"))
     with pytest.raises(dp.errors.RecordError, match="may be in both"):
-        low.merge(plan.summarize(table(["x"]), columns="h*", between=("m", "z")))
-    here, there = (plan.summarize(table(["a", "b"]), columns="h*", site=site) for site in ("north", "south"))
+        low.merge(plan.summarize(dp.read(table(["x"]), columns="h*"), between=("m", "z")))
+    here, there = (plan.summarize(dp.read(table(["a", "b"]), columns="h*"), site=site) for site in ("north", "south"))
     assert here.merge(there).count == 4
 
 
@@ -85,14 +85,16 @@ def test_elsewhere_the_proof_rests_on_public_facts(neighbors, invalid):
 def test_what_lies_outside_a_declared_stretch_is_left_out_or_stops_the_run(neighbors):
     strict = plan_of(n=3, neighbors=neighbors)
     with pytest.raises(dp.errors.RecordError, match="outside the declared stretch in row 2"):
-        strict.summarize(table(["a", "b", "x"]), columns="h*", between=("a", "m"))
+        strict.summarize(dp.read(table(["a", "b", "x"]), columns="h*"), between=("a", "m"))
     plan = plan_of(n=4, neighbors=neighbors, invalid="center")
-    low, high = (plan.summarize(table(["a", "x"]), columns="h*", between=ends) for ends in (("a", "m"), ("n", "z")))
+    low, high = (
+        plan.summarize(dp.read(table(["a", "x"]), columns="h*"), between=ends) for ends in (("a", "m"), ("n", "z"))
+    )
     assert (low.count, high.count) == (1, 1)
     # Somebody with rows in both parts, under one label: she counts once.
     with_her, without = (
-        plan.summarize(table(["a", *her]), columns="h*", between=("a", "m")).merge(
-            plan.summarize(table(["x", *her]), columns="h*", between=("n", "z"))
+        plan.summarize(dp.read(table(["a", *her]), columns="h*"), between=("a", "m")).merge(
+            plan.summarize(dp.read(table(["x", *her]), columns="h*"), between=("n", "z"))
         )
         for her in (["b"], [])
     )
@@ -114,17 +116,17 @@ def test_numbers_and_texts_as_stretches():
     with pytest.raises(dp.errors.ParameterError, match="between is a stretch of units"):
         dp.MeanPlan(n=6, **FACTS).summarize(np.zeros((6, WIDTH)), between=("a", "b"))
     with pytest.raises(dp.errors.ParameterError, match="a site is a short name"):
-        plan_of().summarize(table(["a"]), columns="h*", site=3)
+        plan_of().summarize(dp.read(table(["a"]), columns="h*"), site=3)
 
 
 @pytest.mark.parametrize("unit", [None, "who"])
 @pytest.mark.parametrize("neighbors", RELATIONS)
 def test_a_summary_does_not_merge_with_itself(neighbors, unit):
     plan = plan_of(unit=unit, neighbors=neighbors)
-    part = plan.summarize(table(["a", "b", "c"]), columns="h*")
+    part = plan.summarize(dp.read(table(["a", "b", "c"]), columns="h*"))
     with pytest.raises(dp.errors.RecordError, match="the same records are in both"):
         part.merge(part)
-    whole = part.merge(plan.summarize(table(["x", "y"]), columns="h*", site="elsewhere"))
+    whole = part.merge(plan.summarize(dp.read(table(["x", "y"]), columns="h*"), site="elsewhere"))
     with pytest.raises(dp.errors.RecordError, match="the same records are in both"):
         whole.merge(part)
 
@@ -144,12 +146,12 @@ def test_a_person_in_two_groups_of_different_readings_is_refused():
     """Groups share nobody, or their budgets would add up."""
     plan = dp.plans.GroupPlan(("x", "y"), [plan_of(n=2)] * 2)
     parts = {
-        "x": plan["x"].summarize(table(["a", "b"]), columns="h*"),
-        "y": plan["y"].summarize(table(["b", "c"]), columns="h*"),
+        "x": plan["x"].summarize(dp.read(table(["a", "b"]), columns="h*")),
+        "y": plan["y"].summarize(dp.read(table(["b", "c"]), columns="h*")),
     }
     with pytest.raises(dp.errors.RecordError, match="may be in both"):
         plan.release(parts)
-    parts["y"] = plan["y"].summarize(table(["c", "d"]), columns="h*")
+    parts["y"] = plan["y"].summarize(dp.read(table(["c", "d"]), columns="h*"))
     assert plan.release(parts)
 
 
@@ -213,13 +215,13 @@ def test_labels_of_another_column_or_type_show_nothing(tmp_path):
     plan = dp.MeanPlan(n=4, **(FACTS | {"grid": grid}), align="linear")
     long = pd.DataFrame({"time": np.tile(grid.points, 2), "value": 0.5})
     long["first"], long["second"] = np.repeat(["a", "b"], WIDTH), np.repeat(["x", "y"], WIDTH)
-    one, two = (plan.summarize(long, layout=dp.Long(who, "time", "value")) for who in ("first", "second"))
+    one, two = (plan.summarize(dp.read(long, layout=dp.Long(who, "time", "value"))) for who in ("first", "second"))
     with pytest.raises(dp.errors.RecordError, match="may be in both"):
         one.merge(two)
     people = plan_of(n=4)
     table([3, 4]).astype({"who": "int64"}).to_parquet(tmp_path / "a.parquet")
     table(["3.0", "5.0"]).to_csv(tmp_path / "b.csv", index=False)
-    parts = [people.summarize(tmp_path / name, columns=NAMES) for name in ("a.parquet", "b.csv")]
+    parts = [people.summarize(dp.read(tmp_path / name, columns=NAMES)) for name in ("a.parquet", "b.csv")]
     with pytest.raises(dp.errors.RecordError, match="may be in both"):
         parts[0].merge(parts[1])
 
@@ -229,9 +231,9 @@ def test_two_stretches_of_one_file_are_two_parts_and_one_group(tmp_path):
     plan = dp.plans.GroupPlan(("p", "q"), [plan_of(n=4, invalid="center")] * 2)
     frame = pd.read_csv(tmp_path / "all.csv").assign(g="p")
     frame.to_csv(tmp_path / "all.csv", index=False)
-    reading = {"columns": NAMES, "header": True, "checkpoint": tmp_path / "c.summary"}
+    data = dp.read(tmp_path / "all.csv", columns=NAMES, header=True)
     for ends in (("a", "m"), ("n", "z")):
-        plan.summarize(tmp_path / "all.csv", "g", between=ends, **reading)
+        plan.summarize(data, "g", between=ends, checkpoint=tmp_path / "c.summary")
     found = dp.engines.load_summary(tmp_path / "c.summary").summaries
     assert found["p"].count == 4
     with pytest.raises(dp.errors.RecordError, match="the same records are in both"):
@@ -256,14 +258,15 @@ def test_checkpoints_of_people_take_declared_files_one_by_one(neighbors, invalid
     plan = plan_of(n=4, neighbors=neighbors, invalid=invalid)
     for name, people in (("a", ["a", "b"]), ("b", ["n", "z"])):
         table(people).to_csv(tmp_path / f"{name}.csv", index=False)
-    reading = {"columns": NAMES, "header": True, "checkpoint": tmp_path / "c.summary"}
+    one, two = (dp.read(tmp_path / f"{name}.csv", columns=NAMES, header=True) for name in "ab")
+    both, place = dp.read([one.data, two.data], columns=NAMES, header=True), tmp_path / "c.summary"
     with pytest.raises(dp.errors.ParameterError, match="files one by one"):
-        plan.summarize([tmp_path / "a.csv", tmp_path / "b.csv"], **reading)
-    plan.summarize(tmp_path / "a.csv", between=("a", "m"), **reading)
+        plan.summarize(both, checkpoint=place)
+    plan.summarize(one, between=("a", "m"), checkpoint=place)
     with pytest.raises(dp.errors.RecordError, match="may hold the same unit"):
-        plan.summarize(tmp_path / "b.csv", **reading)
-    whole = plan.summarize(tmp_path / "b.csv", between=("n", "z"), **reading)
-    assert whole == plan.summarize(table(["a", "b", "n", "z"]), columns=NAMES)
+        plan.summarize(two, checkpoint=place)
+    whole = plan.summarize(two, between=("n", "z"), checkpoint=place)
+    assert whole == plan.summarize(dp.read(table(["a", "b", "n", "z"]), columns=NAMES))
 
 
 def test_older_summaries_load_and_keep_their_stretches():
@@ -287,12 +290,12 @@ def test_files_of_people_need_no_order_where_an_order_would_tell(neighbors, inva
     frame = table(people)
     frame[NAMES] *= np.random.default_rng(0).uniform(-1, 1, (200, 1))
     frame.to_csv(tmp_path / "a.csv", index=False)
-    whole = plan.summarize(frame, columns=NAMES)
-    assert plan.summarize(tmp_path / "a.csv", columns=NAMES, header=True) == whole
-    monkeypatch.setattr(summaries, "BYTES_AT_ONCE", 5000)
-    assert plan.summarize(tmp_path / "a.csv", columns=NAMES, header=True) == whole
+    whole = plan.summarize(dp.read(frame, columns=NAMES))
+    assert plan.summarize(dp.read(tmp_path / "a.csv", columns=NAMES, header=True)) == whole
+    monkeypatch.setattr(engines.task, "BYTES_AT_ONCE", 5000)
+    assert plan.summarize(dp.read(tmp_path / "a.csv", columns=NAMES, header=True)) == whole
     with pytest.raises(dp.errors.RecordError, match="not in order"):
-        plan_of(n=50).summarize(tmp_path / "a.csv", columns=NAMES, header=True)
+        plan_of(n=50).summarize(dp.read(tmp_path / "a.csv", columns=NAMES, header=True))
 
 
 # -- 2. no number of records is refused where it is private -----------------------------------------------
@@ -387,14 +390,14 @@ MISSING = ["", " ", "NA", "na", "nan", "NaN", "null", "NULL", "None", "none", "N
 def test_a_word_for_nothing_is_nobody_in_every_format(word, neighbors, tmp_path):
     people = ["a", "b", word]
     strict, plan = (plan_of(n=2, neighbors=neighbors, invalid=invalid) for invalid in ("raise", "center"))
-    expected = plan.summarize(table(["a", "b"]), columns=NAMES)
+    expected = plan.summarize(dp.read(table(["a", "b"]), columns=NAMES))
     table(people).to_csv(tmp_path / "a.csv", index=False, quoting=3 if '"' not in word else 0)
     table(people).to_parquet(tmp_path / "a.parquet")
     frame = table(people)
     for data in (tmp_path / "a.csv", tmp_path / "a.parquet", frame, pa.Table.from_pandas(frame)):
         with pytest.raises(dp.errors.RecordError, match="A who is missing"):
-            strict.summarize(data, columns=NAMES, header=True)
-        assert plan.summarize(data, columns=NAMES, header=True) == expected
+            strict.summarize(dp.read(data, columns=NAMES, header=True))
+        assert plan.summarize(dp.read(data, columns=NAMES, header=True)) == expected
     assert plan.summarize(frame[NAMES].to_numpy(), units=people) == expected
 
 
@@ -403,9 +406,9 @@ def test_the_quick_and_the_careful_reader_know_the_same_words(tmp_path):
     plan = plan_of(n=9, neighbors="add-remove", invalid="center")
     lines = [",".join(["who", *NAMES]), *(",".join([word, *["0.1"] * WIDTH]) for word in MISSING)]
     (tmp_path / "a.csv").write_text("\n".join(lines) + "\n")
-    assert plan.summarize(tmp_path / "a.csv", header=True).count == 0
+    assert plan.summarize(dp.read(tmp_path / "a.csv", header=True)).count == 0
     (tmp_path / "b.csv").write_text("\n".join([*lines, ",".join(["x", *["oops"] * WIDTH])]) + "\n")
-    assert plan.summarize(tmp_path / "b.csv", header=True).count == 1
+    assert plan.summarize(dp.read(tmp_path / "b.csv", header=True)).count == 1
 
 
 def test_a_listed_group_may_be_called_none():
@@ -423,9 +426,9 @@ def test_labels_of_text_files_are_compared_as_written(tmp_path):
         frame = table([*spellings, *(f" {s} " for s in spellings)])
         path = tmp_path / f"a.{ending}"
         frame.to_csv(path, index=False) if ending == "csv" else frame.to_parquet(path)
-        assert plan.summarize(path, columns=NAMES).count == len(spellings)
+        assert plan.summarize(dp.read(path, columns=NAMES)).count == len(spellings)
     typed = table([3, 3.0, np.float32(3), 1000, 1e3, 3.5, np.float64(3.5)])
-    assert plan.summarize(typed, columns=NAMES).count == 3
+    assert plan.summarize(dp.read(typed, columns=NAMES)).count == 3
 
 
 def test_files_whose_labels_differ_in_type_are_not_joined(tmp_path):
@@ -435,7 +438,7 @@ def test_files_whose_labels_differ_in_type_are_not_joined(tmp_path):
         table(people).astype({"who": name}).to_parquet(tmp_path / f"{name}.parquet")
     table([3, 4]).astype({"who": "int32"}).to_parquet(tmp_path / "int32.parquet")
     table(["3", "4"]).to_csv(tmp_path / "text.csv", index=False)
-    read = lambda *names: plan.summarize([tmp_path / n for n in names], columns=NAMES).count  # noqa: E731
+    read = lambda *names: plan.summarize(dp.read([tmp_path / n for n in names], columns=NAMES)).count  # noqa: E731
     for one, two in (("int64", "float64"), ("int64", "str"), ("float64", "str"), ("bool", "int64")):
         with pytest.raises(dp.errors.FileError, match="labels of another type"):
             read(f"{one}.parquet", f"{two}.parquet")
@@ -480,13 +483,13 @@ def test_a_curve_of_too_many_observations_is_unusable(monkeypatch):
 )
 def test_no_label_of_a_person_stops_a_run(label, neighbors):
     plan = plan_of(n=3, neighbors=neighbors, invalid="center")
-    base = plan.summarize(table(["a", "b"]), columns=NAMES)
-    found = plan.summarize(table(["a", "b", label]), columns=NAMES)
+    base = plan.summarize(dp.read(table(["a", "b"]), columns=NAMES))
+    found = plan.summarize(dp.read(table(["a", "b", label]), columns=NAMES))
     assert loss(plan, found, base) <= 1
     if dp.core.labels.is_missing(
         dp.core.labels.label_text(label)
     ):  # a row that says whose it is, and one that does not
-        assert loss(plan, plan.summarize(table(["a", "b", "x", label]), columns=NAMES), base) <= 1
+        assert loss(plan, plan.summarize(dp.read(table(["a", "b", "x", label]), columns=NAMES)), base) <= 1
 
 
 @pytest.mark.parametrize("neighbors", RELATIONS)
@@ -513,7 +516,7 @@ def test_no_row_of_a_text_file_stops_a_run(tmp_path):
         rows[1].append("0.5")
         path = tmp_path / f"{place}.csv"
         path.write_text("\n".join(",".join(cells) for cells in [names, *rows]) + "\n")
-        found = plan_of(n=3, invalid="center").summarize(path, columns=NAMES, header=True)
+        found = plan_of(n=3, invalid="center").summarize(dp.read(path, columns=NAMES, header=True))
         assert found.count == 2  # whose the broken row is cannot be told, wherever the label stands
 
 
@@ -530,7 +533,7 @@ def test_no_item_of_an_iterator_decides_what_the_others_are():
     batches = dp.reading.Batches([np.array(usual[:2]), None, np.array(usual[2:])])
     assert plan.summarize(batches).count == 5
     frames = iter([table(["a", "b"]), 3.0, table(["c"])])
-    assert plan_of(n=3, invalid="center").summarize(frames, columns=NAMES).count == 3
+    assert plan_of(n=3, invalid="center").summarize(dp.read(frames, columns=NAMES)).count == 3
 
 
 def test_each_line_of_a_broken_file_counts_once(tmp_path):
@@ -538,29 +541,34 @@ def test_each_line_of_a_broken_file_counts_once(tmp_path):
     values = [f"{x:.3f}" for x in np.linspace(0, 1, 300)]
     for end in ("\n", "\r\n", "\r\r\n", "\r\r\r\n"):
         (tmp_path / "x.csv").write_bytes(end.join(["age", *values, ""]).encode())
-        assert dp.density(tmp_path / "x.csv", epsilon=1, domain=[(0, 1)], invalid="center", header=True).plan.n == 300
+        assert (
+            dp.density(dp.read(tmp_path / "x.csv", header=True), epsilon=1, domain=[(0, 1)], invalid="center").plan.n
+            == 300
+        )
     plan = dp.MeanPlan(
         n=3, **(FACTS | {"grid": 2, "method": dp.methods.KNorm(1)}), invalid="center", neighbors="add-remove"
     )
     for cell in ("1\r1", "\r", "1\r,1\r", "\r\r", "oops"):
         (tmp_path / "y.csv").write_bytes(f"a,b\n0,0\n{cell},0\n0,1\n".encode())
-        assert plan.summarize(tmp_path / "y.csv", header=True).count == 3
+        assert plan.summarize(dp.read(tmp_path / "y.csv", header=True)).count == 3
     (tmp_path / "z.csv").write_bytes("age\r\n1\r\n".encode("utf-16"))
     with pytest.raises(dp.errors.FileError, match="UTF-8"):
-        dp.density(tmp_path / "z.csv", epsilon=1, domain=[(0, 1)], invalid="center", header=True)
+        dp.density(dp.read(tmp_path / "z.csv", header=True), epsilon=1, domain=[(0, 1)], invalid="center")
     private = dp.DensityPlan(n=9, epsilon=1, domain=[(0, 1)], invalid="center", neighbors="add-remove")
     for first in (b"\xff\xfe1", b"\xef\xbb\xbf", b"\x00", b"1,2,3", b'"'):  # without names the first line is a record
         (tmp_path / "w.csv").write_bytes(first + b"\n0.5\n")
-        assert private.summarize(tmp_path / "w.csv", header=False).count == 2
+        assert private.summarize(dp.read(tmp_path / "w.csv", header=False)).count == 2
 
 
 def test_the_header_alone_says_how_a_file_is_laid_out(tmp_path):
     (tmp_path / "a.csv").write_text("a,b,c\n" + "1,2,3\n" * 3)
     with pytest.raises(dp.errors.RecordError, match=f"has 3 values and the plan expects {WIDTH}"):
-        dp.MeanPlan(n=3, **FACTS, invalid="center").summarize(tmp_path / "a.csv", header=True)
+        dp.MeanPlan(n=3, **FACTS, invalid="center").summarize(dp.read(tmp_path / "a.csv", header=True))
     (tmp_path / "b.csv").write_text("a,b,c\n")
     with pytest.raises(dp.errors.RecordError, match="has 3 values"):  # whether there are records does not matter
-        dp.MeanPlan(n=3, **FACTS, invalid="center", neighbors="add-remove").summarize(tmp_path / "b.csv", header=True)
+        dp.MeanPlan(n=3, **FACTS, invalid="center", neighbors="add-remove").summarize(
+            dp.read(tmp_path / "b.csv", header=True)
+        )
 
 
 STAGED = {
@@ -668,13 +676,13 @@ def test_a_missing_record_is_an_unusable_one_in_every_stage(kind):
     stage, drawn = plan.stage, []
     while stage is not None:
         few, whole, *others = (
-            stage.statistic(summaries.summarize(stage.problem, data))
+            stage.statistic(engines.summarize(stage.problem, data))
             for data in (rows, *(np.vstack([rows, x]) for x in (np.full(width, np.nan), rows[0], np.full(width, 9.0))))
         )
         assert np.array_equal(few, whole)
         assert max(stage.loss(few - other) for other in others) <= float(stage.epsilon)
         drawn.append(whole)
-        stage = plan.next(drawn)
+        stage = plan.schedule.next(drawn)
 
 
 def test_a_group_label_that_goes_missing_costs_no_more(rng):
@@ -760,8 +768,8 @@ def test_a_later_stage_that_costs_too_much_is_never_drawn(tmp_path, monkeypatch)
         stage = real(self, centre, axes, number)
         law = type(stage.parts[0].law)(stage.parts[0].law.epsilon * 5, stage.parts[0].law.axes, 1.0)
         monkeypatch.setattr(type(law), "draw", lambda *given: drawn.append(given))
-        return dp.problems.base.Stage(
-            stage.problem, (dp.problems.base.Part(stage.parts[0].where, stage.parts[0].filter, law),)
+        return dp.problems.stage.Stage(
+            stage.problem, (dp.problems.stage.Part(stage.parts[0].where, stage.parts[0].filter, law),)
         )
 
     plan.release(np.zeros((40, WIDTH)))
@@ -843,12 +851,12 @@ def test_engines_know_whose_rows_they_read(neighbors, invalid, rng):
     frame = table(people)
     frame[NAMES] *= rng.uniform(-1, 1, (len(people), 1))
     parts = dask.from_pandas(frame, npartitions=4)
-    whole = plan.summarize(parts, columns=NAMES)
-    assert whole == plan.summarize(frame, columns=NAMES)
+    whole = plan.summarize(dp.read(parts, columns=NAMES))
+    assert whole == plan.summarize(dp.read(frame, columns=NAMES))
     assert (whole.origins[0].found is None) == ((neighbors, invalid) != ("replace", "raise"))
     with pytest.raises(dp.errors.RecordError, match="may be in both"):
-        whole.merge(plan.summarize(table(["b", "x"]), columns=NAMES))
+        whole.merge(plan.summarize(dp.read(table(["b", "x"]), columns=NAMES)))
     if invalid == "center":
-        some = plan.summarize(parts, columns=NAMES, between=("a", "b"))
-        assert some == plan.summarize(frame, columns=NAMES, between=("a", "b"))
+        some = plan.summarize(dp.read(parts, columns=NAMES), between=("a", "b"))
+        assert some == plan.summarize(dp.read(frame, columns=NAMES), between=("a", "b"))
         assert some.count == 2

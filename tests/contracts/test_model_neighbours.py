@@ -13,7 +13,7 @@ import pytest
 from conftest import GRID, drawn_without_noise, hostile, neighbours, plan_losses, stage_loss, stage_losses
 
 import dpfda as dp
-from dpfda.engines import task as summaries
+from dpfda import engines
 from dpfda.problems import losses
 
 RELATIONS = ("replace", "add-remove")
@@ -232,9 +232,9 @@ def test_no_neighbour_moves_a_moment_past_its_share(name, passes, relation, rng)
     pairs = odd_pairs(plan, rng)
     drawn = drawn_without_noise(plan, pairs[0][0])
     assert len(drawn) == passes
-    stages = [plan.stage, *(plan.next(drawn[:done]) for done in range(1, passes))]
+    stages = [plan.stage, *(plan.schedule.next(drawn[:done]) for done in range(1, passes))]
     assert sum((stage.epsilon for stage in stages), Fraction(0)) == plan.epsilon
-    assert plan.next(drawn) is None
+    assert plan.schedule.next(drawn) is None
     for stage in stages:
         losses = stage_losses(stage, pairs)
         assert max(losses) <= float(stage.epsilon)
@@ -273,7 +273,7 @@ def test_residual_products_are_clipped_as_a_whole(rng):
     """A huge residual on the longest covariates moves the last stage by its whole share, and no further."""
     plan = curves_plan("replace", 3.0, passes=4)
     base = np.column_stack([rng.normal(0, 1, (plan.n, 2)), rng.normal(0, 0.1, (plan.n, GRID.size))])
-    stage = plan.next(drawn_without_noise(plan, base)[:3])
+    stage = plan.schedule.next(drawn_without_noise(plan, base)[:3])
     shape = stage.problem.axes
     worst = shape * (np.arange(shape.size) == int(np.argmax(shape)))
     curve = plan.response.code.basis.functions[:, : shape.size] @ (100 * worst)
@@ -289,8 +289,13 @@ def test_stages_do_not_depend_on_order_or_batches(name, rng):
     plan = PLANS[name]("replace", 4)
     data = np.column_stack([rng.normal(0, 1, (40, plan.design.columns)), rng.normal(0, 1, (40, plan.response.columns))])
     drawn = drawn_without_noise(plan, data)
-    for stage in (plan.stage, plan.next(drawn[:1]), plan.next(drawn[:2]), plan.next(drawn[:3])):
-        whole = summaries.summarize(stage.problem, data)
-        parts = [summaries.summarize(stage.problem, part) for part in (data[25:], data[:7], data[7:25])]
+    for stage in (
+        plan.stage,
+        plan.schedule.next(drawn[:1]),
+        plan.schedule.next(drawn[:2]),
+        plan.schedule.next(drawn[:3]),
+    ):
+        whole = engines.summarize(stage.problem, data)
+        parts = [engines.summarize(stage.problem, part) for part in (data[25:], data[:7], data[7:25])]
         assert parts[0].merge(parts[1]).merge(parts[2]) == whole
-        assert summaries.summarize(stage.problem, data[::-1]) == whole
+        assert engines.summarize(stage.problem, data[::-1]) == whole

@@ -157,7 +157,7 @@ class TestBernstein:
         facts = {"n": 1000, "epsilon": 1, "bound": dp.L2Ball(1.0), "grid": 51}
         plans = [dp.MeanPlan(**facts, method=dp.methods.Bernstein(20, order=h)) for h in (1, 4)]
         assert plans[0].scales == pytest.approx(plans[1].scales)
-        assert plans[1].problem.floor[0] < 0.5 * plans[0].problem.floor[0]
+        assert plans[1].problem.irreducible_error[0] < 0.5 * plans[0].problem.irreducible_error[0]
 
     def test_the_risk_is_what_simulations_say(self, rng):
         """Targets from the guess, noise from the law: the average error is the expected risk, within 5 %."""

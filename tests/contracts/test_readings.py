@@ -26,7 +26,7 @@ def table(people: list[Any], **more: Any) -> pd.DataFrame:
 
 
 def loss(plan: Any, one: Any, two: Any, **reading: Any) -> float:
-    seen = [plan.statistic(plan.summarize(data, **reading)) for data in (one, two)]
+    seen = [plan.statistic(plan.summarize(dp.read(data, **reading))) for data in (one, two)]
     return float(plan.loss(seen[0] - seen[1]))
 
 
@@ -39,7 +39,7 @@ def test_a_file_that_is_written_anew_is_another_reading(tmp_path):
     file, found = tmp_path / "a.csv", {}
     for group, people in (("x", ["a", "p"]), ("y", ["b", "p"])):
         table(people, g=group).to_csv(file, index=False)
-        plan.summarize(file, "g", columns=NAMES, header=True, checkpoint=tmp_path / group)
+        plan.summarize(dp.read(file, columns=NAMES, header=True), "g", checkpoint=tmp_path / group)
         found[group] = dp.engines.load_summary(tmp_path / group).summaries[group]
     with pytest.raises(dp.errors.RecordError, match="the same file is in both"):
         plan.release(found)
@@ -50,7 +50,7 @@ def test_one_group_under_two_spellings_is_one(tmp_path):
     table(["a", "b"], g="x").to_csv(file, index=False)
     for name in ("x", '"x"'):
         plan = dp.plans.GroupPlan((name,), [dp.MeanPlan(n=6, **CURVES)])
-        plan.summarize(file, "g", columns=NAMES, header=True, checkpoint=tmp_path / f"{len(found)}")
+        plan.summarize(dp.read(file, columns=NAMES, header=True), "g", checkpoint=tmp_path / f"{len(found)}")
         found.append(dp.engines.load_summary(tmp_path / f"{len(found)}").summaries[name])
     both = dp.plans.GroupPlan(("a", "b"), [dp.MeanPlan(n=6, **CURVES)] * 2)
     with pytest.raises(dp.errors.RecordError, match="in both"):
@@ -64,10 +64,10 @@ def test_a_group_without_records_is_released(invalid, tmp_path):
     for groups in (["x", "y"], ["x", "x"], []):
         table(["a", "b"][: len(groups)], g=groups).to_csv(tmp_path / "a.csv", index=False)
         place = tmp_path / f"c{len(set(groups))}"
-        plan.summarize(tmp_path / "a.csv", "g", columns=NAMES, header=True, checkpoint=place)
+        plan.summarize(dp.read(tmp_path / "a.csv", columns=NAMES, header=True), "g", checkpoint=place)
         assert set(plan.release(dict(dp.engines.load_summary(place).summaries))) == {"x", "y"}
     alone = dp.MeanPlan(n=6, **facts)
-    alone.summarize(tmp_path / "a.csv", columns=NAMES, header=True, checkpoint=tmp_path / "d")
+    alone.summarize(dp.read(tmp_path / "a.csv", columns=NAMES, header=True), checkpoint=tmp_path / "d")
     assert alone.release(dp.engines.load_summary(tmp_path / "d").summary).grid.size == WIDTH
 
 
@@ -79,7 +79,7 @@ def test_no_records_are_records_too(invalid, tmp_path):
     facts = {**CURVES, "neighbors": "add-remove", "invalid": invalid, "n": 6}
     (tmp_path / "a.csv").write_text("")
     plan = dp.MeanPlan(**facts)
-    assert plan.summarize(tmp_path / "a.csv", header=False).count == 0
+    assert plan.summarize(dp.read(tmp_path / "a.csv", header=False)).count == 0
     assert dp.MeanPlan(**facts, align="linear").summarize(dp.reading.Irregular([], [])).count == 0
     empty = pa.Table.from_pandas(table([])[NAMES].astype(float))
     assert plan.summarize(empty).count == 0
@@ -128,7 +128,7 @@ def test_labels_beside_a_text_file_are_refused_whatever_it_holds(tmp_path):
     (tmp_path / "a.csv").write_text("a,b\n1,1\n\n2,2\n")
     plan = dp.MeanPlan(n=6, grid=2, unit="who", **FACTS, **PRIVATE)
     with pytest.raises(dp.errors.ParameterError, match="Name their column"):
-        plan.summarize(tmp_path / "a.csv", header=True, units=["a", "b", "c"])
+        plan.summarize(dp.read(tmp_path / "a.csv", header=True), units=["a", "b", "c"])
 
 
 # -- tables and objects --------------------------------------------------------------------------------------------
@@ -147,7 +147,7 @@ def test_labels_beside_a_text_file_are_refused_whatever_it_holds(tmp_path):
 def test_no_cell_of_a_label_column_makes_a_table_damaged(column):
     plan = dp.MeanPlan(n=6, unit="who", **CURVES, **PRIVATE)
     frame = pa.Table.from_pandas(table(["a", "b", "c"])[NAMES]).append_column("who", column)
-    assert plan.summarize(frame, columns=NAMES).count <= 3
+    assert plan.summarize(dp.read(frame, columns=NAMES)).count <= 3
 
 
 @pytest.mark.parametrize("kind", [pa.binary(), pa.string()], ids=str)
@@ -156,7 +156,7 @@ def test_columns_that_point_outside_are_still_refused(kind):
     column = pa.Array.from_buffers(kind, 3, [None, offsets, pa.py_buffer(b"hello")])
     frame = pa.Table.from_pandas(table(["a", "b", "c"])[NAMES]).append_column("who", column)
     with pytest.raises(dp.errors.FileError, match="points outside"):
-        dp.MeanPlan(n=6, unit="who", **CURVES, **PRIVATE).summarize(frame, columns=NAMES)
+        dp.MeanPlan(n=6, unit="who", **CURVES, **PRIVATE).summarize(dp.read(frame, columns=NAMES))
 
 
 def test_functions_in_a_basis_are_read_one_by_one(rng):
@@ -183,7 +183,7 @@ def test_a_row_without_a_stamp_is_on_no_day():
     other = frame.copy()
     other.loc[20, "stamp"] = "garbage"
     layout = dp.Long("id", "stamp", "kw", day="UTC")
-    assert plan.summarize(other, layout=layout).count == 3
+    assert plan.summarize(dp.read(other, layout=layout)).count == 3
     assert loss(plan, other, frame.iloc[:16], layout=layout) <= 1
 
 
@@ -192,13 +192,13 @@ def test_no_warning_tells_of_labels_or_values_where_records_may_not_stop_a_run()
     frame = table(["a", "b", "a"]).rename(columns={"who": "id"})
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        assert plan.summarize(frame, columns=NAMES).count == 3
+        assert plan.summarize(dp.read(frame, columns=NAMES)).count == 3
         assert plan.summarize([CURVE.tolist(), range(10**9), [1] * 12_000_000]).count == 3
         large = np.full((2, WIDTH), np.longdouble("1e4000"))
         for data in (large, pd.DataFrame(large), np.ma.array(large, mask=False)):
             assert plan.summarize(data).count == 2
     with pytest.warns(dp.errors.UnitWarning):
-        dp.MeanPlan(n=3, **CURVES).summarize(frame, columns=NAMES)
+        dp.MeanPlan(n=3, **CURVES).summarize(dp.read(frame, columns=NAMES))
 
 
 class Hostile:

@@ -31,16 +31,12 @@ def saved_plan(name):
     return getattr(plans, json.loads(text)["plan"]["type"]).from_json(text)
 
 
-def members(plan):
-    return dict(zip(plan.groups, plan.plans, strict=True)) if hasattr(plan, "groups") else {"": plan}
-
-
 def summaries(name, plan):
     options = dict(RECORDS[name])
     rows = np.array(options.pop("rows"))
     if name == "groups":
         return plan.summarize(rows, **options)
-    return {member: part.summarize(rows, **options) for member, part in members(plan).items()}
+    return {member: part.summarize(rows, **options) for member, part in plan.members.items()}
 
 
 @pytest.mark.parametrize("name", BITS)
@@ -60,7 +56,7 @@ def test_records_come_to_the_same_totals(name):
         assert (summary.key, summary.count) == (was["key"], was["count"])
         assert [str(int(x)) for x in np.ravel(summary.totals)] == was["totals"]
         before = np.array([float.fromhex(x) for x in was["statistic"]])
-        now = members(plan)[member].statistic(summary)
+        now = plan.members[member].statistic(summary)
         assert np.allclose(now, before, rtol=1e-7, atol=1e-7 * np.abs(before).max())
 
 

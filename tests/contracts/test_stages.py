@@ -37,7 +37,7 @@ def mean_plan(method: object, bound: object, relation: str, n: int = 40, **more:
     return dp.MeanPlan(n=n, bound=bound, method=method, neighbors=relation, **facts)
 
 
-def pairs_of(stage: dp.problems.base.Stage, n: int, count_is_private: bool, rng: np.random.Generator) -> list[tuple]:
+def pairs_of(stage: dp.problems.stage.Stage, n: int, count_is_private: bool, rng: np.random.Generator) -> list[tuple]:
     """Neighbours about a stage: across its body along single functions and blocks, far out, and hostile."""
     inner = getattr(stage.problem, "inner", stage.problem)
     basis, center = inner.basis, inner.center
@@ -56,8 +56,8 @@ def pairs_of(stage: dp.problems.base.Stage, n: int, count_is_private: bool, rng:
     return pairs
 
 
-def stages_of(plan: object, drawn: list[np.ndarray]) -> list[dp.problems.base.Stage]:
-    return [plan.stage, *(plan.next(drawn[:done]) for done in range(1, len(drawn)))]
+def stages_of(plan: object, drawn: list[np.ndarray]) -> list[dp.problems.stage.Stage]:
+    return [plan.stage, *(plan.schedule.next(drawn[:done]) for done in range(1, len(drawn)))]
 
 
 @pytest.mark.parametrize("relation", RELATIONS)
@@ -67,10 +67,10 @@ def test_no_neighbour_moves_a_stage_past_its_share(method, bound, relation, rng)
     plan = mean_plan(STAGES[method], BOUNDS[bound], relation, n=40 if "auto" not in method else 900)
     data = plan.problem.center + 0.2 * rng.normal(size=(plan.n, GRID.size))
     quiet = drawn_without_noise(plan, data)
-    assert plan.next(quiet) is None
+    assert plan.schedule.next(quiet) is None
     for drawn, fresh in ((quiet, 0), (list(plan.release(data).drawn) or quiet, 1)):
         stages = stages_of(plan, drawn)
-        assert len(stages) == plan.passes_needed
+        assert len(stages) == plan.schedule.passes
         assert sum((stage.epsilon for stage in stages), Fraction(0)) == plan.epsilon
         for stage in stages[fresh:]:  # the first one knows no draws: once is enough
             losses = stage_losses(stage, pairs_of(stage, plan.n, plan.problem.count_is_private, rng))
@@ -127,7 +127,7 @@ def test_no_neighbour_moves_a_radius_past_epsilon(relation, rng):
     odd = [*hostile(GRID.size), np.zeros(GRID.size), np.full(GRID.size, 1e9), *base[:3]]
     pairs = [neighbours(plan.problem.count_is_private, base, a, b) for a, b in itertools.pairwise(odd)]
     drawn = drawn_without_noise(plan, base)
-    assert plan.next(drawn) is None
+    assert plan.schedule.next(drawn) is None
     for stage in stages_of(plan, drawn):
         assert stage.epsilon == Fraction(1, 2)
         losses = stage_losses(stage, pairs)

@@ -50,9 +50,9 @@ def losses(plan: dp.MeanPlan, base: list[np.ndarray], others: list[np.ndarray]) 
         statistics = []
         for other in others:
             data = table([*base[1:], other])
-            statistics.append(stage.statistic(engines.summarize(stage.problem, data, columns="h*")))
+            statistics.append(stage.statistic(engines.summarize(stage.problem, dp.read(data, columns="h*"))))
         if count_is_private:
-            without = stage.statistic(engines.summarize(stage.problem, table(base[1:]), columns="h*"))
+            without = stage.statistic(engines.summarize(stage.problem, dp.read(table(base[1:]), columns="h*")))
             found += [stage.loss(s - without) for s in statistics]
         else:
             found += [stage.loss(a - b) for i, a in enumerate(statistics) for b in statistics[:i]]
@@ -85,7 +85,7 @@ def test_opposite_units_come_close_to_epsilon():
     )
     first = plan.basis.synthesize(np.eye(plan.basis.size)[0]) * 1e6
     units = [table([np.zeros((1, GRID.size)), np.repeat([sign * first], 4, axis=0)]) for sign in (1, -1)]
-    a, b = (plan.statistic(plan.summarize(unit, columns="h*")) for unit in units)
+    a, b = (plan.statistic(plan.summarize(dp.read(unit, columns="h*"))) for unit in units)
     assert 0.99 < plan.loss(a - b) <= 1
 
 
@@ -115,14 +115,14 @@ def test_every_stage_of_a_staged_plan_sees_units(neighbors, rng):
     drawn, stage, spent = [], plan.stage, 0.0
     while stage is not None:
         spent += max(_stage_losses(stage, base, contents(rng)[:8], neighbors))
-        drawn.append(stage.statistic(engines.summarize(stage.problem, table(base), columns="h*")))
-        stage = plan.next(drawn)
+        drawn.append(stage.statistic(engines.summarize(stage.problem, dp.read(table(base), columns="h*"))))
+        stage = plan.schedule.next(drawn)
     assert len(drawn) > 1
     assert spent <= 4 * (1 + 1e-9)
 
 
 def _stage_losses(stage, base, others, neighbors):
-    read = lambda units: stage.statistic(engines.summarize(stage.problem, table(units), columns="h*"))  # noqa: E731
+    read = lambda units: stage.statistic(engines.summarize(stage.problem, dp.read(table(units), columns="h*")))  # noqa: E731
     statistics = [read([*base[1:], other]) for other in others]
     if neighbors == "add-remove":
         statistics = [read(base[1:]), *statistics]
@@ -152,15 +152,15 @@ def test_rows_in_any_order_give_the_same_bits(rule, rng, tmp_path):
     plan = dp.MeanPlan(
         n=31, epsilon=1, bound=dp.L2Ball(1.0), grid=GRID, method=dp.methods.KNorm(3), unit=unit, invalid="center"
     )
-    whole = plan.summarize(frame, columns="h*")
+    whole = plan.summarize(dp.read(frame, columns="h*"))
     assert whole.count == 31
     for seed in range(3):
-        assert plan.summarize(frame.sample(frac=1, random_state=seed), columns="h*") == whole
+        assert plan.summarize(dp.read(frame.sample(frac=1, random_state=seed), columns="h*")) == whole
     frame.to_parquet(tmp_path / "a.parquet")
     frame.iloc[::-1].to_parquet(tmp_path / "b.parquet")
     frame.to_csv(tmp_path / "c.csv", index=False)
     for name in ("a.parquet", "b.parquet", "c.csv"):
-        assert plan.summarize(tmp_path / name, columns="h*", header=True) == whole
+        assert plan.summarize(dp.read(tmp_path / name, columns="h*", header=True)) == whole
     if rule == "all":
         values = frame.drop(columns=["who", "day"]).to_numpy()
         assert plan.summarize(values, units=frame["who"].tolist()) == whole
@@ -170,10 +170,10 @@ def test_a_unit_that_straddles_batches_and_files_counts_once(rng, tmp_path, monk
     monkeypatch.setattr("dpfda.reading.parquet.BATCH_BYTES", 1 << 11)
     frame = table([rng.normal(0, 1, (size, GRID.size)) for size in (50, 1, 7, 90, 3)])
     plan = dp.MeanPlan(n=5, epsilon=1, bound=dp.L2Ball(1.0), grid=GRID, method=dp.methods.KNorm(3), unit="who")
-    whole = plan.summarize(frame, columns="h*")
+    whole = plan.summarize(dp.read(frame, columns="h*"))
     for i, cut in enumerate(np.array_split(np.arange(len(frame)), 4)):
         frame.iloc[cut].to_parquet(tmp_path / f"p{i}.parquet")
-    assert plan.summarize(tmp_path, columns="h*") == whole
+    assert plan.summarize(dp.read(tmp_path, columns="h*")) == whole
 
 
 @pytest.mark.parametrize(
@@ -186,11 +186,13 @@ def test_labels_in_any_one_order_are_sorted(labels, count, rng, tmp_path):
     plan = dp.MeanPlan(n=count, epsilon=1, bound=dp.L2Ball(1.0), grid=GRID, method=dp.methods.KNorm(3), unit="who")
     if labels == ["Z", "B", "a"]:
         with pytest.raises(dp.errors.RecordError, match="not in order"):
-            plan.summarize(tmp_path / "c.csv", columns="h*", header=True)
-        assert plan.summarize(frame, columns="h*").count == count
+            plan.summarize(dp.read(tmp_path / "c.csv", columns="h*", header=True))
+        assert plan.summarize(dp.read(frame, columns="h*")).count == count
         return
-    assert plan.summarize(tmp_path / "c.csv", columns="h*", header=True) == plan.summarize(frame, columns="h*")
-    assert plan.summarize(frame, columns="h*").count == count
+    assert plan.summarize(dp.read(tmp_path / "c.csv", columns="h*", header=True)) == plan.summarize(
+        dp.read(frame, columns="h*")
+    )
+    assert plan.summarize(dp.read(frame, columns="h*")).count == count
 
 
 @pytest.mark.parametrize("labels", [["a", "b", "a"], ["1", "01", "1"], ["1", "2", "1"], ["x", "10", "9", "x"]])
@@ -199,7 +201,7 @@ def test_a_label_that_comes_back_is_refused_in_a_stream(labels, rng, tmp_path):
     frame.to_csv(tmp_path / "c.csv", index=False)
     plan = dp.MeanPlan(n=3, epsilon=1, bound=dp.L2Ball(1.0), grid=GRID, method=dp.methods.KNorm(3), unit="who")
     with pytest.raises(dp.errors.RecordError, match="whos are not in order") as caught:
-        plan.summarize(tmp_path / "c.csv", columns="h*", header=True)
+        plan.summarize(dp.read(tmp_path / "c.csv", columns="h*", header=True))
     assert "01" not in str(caught.value)
 
 
@@ -213,9 +215,11 @@ def test_a_record_of_nobody_is_refused_or_left_out(lost, invalid, rng):
     )
     if invalid == "raise":
         with pytest.raises(dp.errors.RecordError, match="A who is missing in row 1"):
-            plan.summarize(frame, columns="h*")
+            plan.summarize(dp.read(frame, columns="h*"))
     else:
-        assert plan.summarize(frame, columns="h*") == plan.summarize(frame.drop(index=1), columns="h*")
+        assert plan.summarize(dp.read(frame, columns="h*")) == plan.summarize(
+            dp.read(frame.drop(index=1), columns="h*")
+        )
 
 
 def test_the_average_is_the_average(rng):
@@ -223,7 +227,7 @@ def test_the_average_is_the_average(rng):
     facts = {"n": 25, "epsilon": 1, "bound": dp.L2Ball(5.0), "grid": GRID, "method": dp.methods.FRL(components=9)}
     plan, plain = dp.MeanPlan(unit="who", **facts), dp.MeanPlan(**facts)
     averaged = plain.statistic(plain.summarize(np.array([unit.mean(axis=0) for unit in units])))
-    assert plan.statistic(plan.summarize(table(units), columns="h*")) == pytest.approx(averaged, abs=1e-6)
+    assert plan.statistic(plan.summarize(dp.read(table(units), columns="h*"))) == pytest.approx(averaged, abs=1e-6)
 
 
 def test_curves_are_kept_by_labels_and_never_by_values(rng):

@@ -10,8 +10,7 @@ import pyarrow as pa
 import pytest
 
 import dpfda as dp
-from dpfda.core.labels import Coder
-from dpfda.engines.task import summarize_groups
+from dpfda.engines import summarize_groups
 
 #: Tests of what is read from data are elsewhere (test_labels_read).
 pytestmark = pytest.mark.filterwarnings("ignore:Which (groups|classes) there are:dpfda.errors.NotPrivateWarning")
@@ -21,7 +20,7 @@ PLAN = dp.DensityPlan(n=20, **OPTIONS)
 
 
 def counted(data, by="g", groups=("north", "south"), **options) -> dict[str, int]:
-    found = summarize_groups(PLAN.problem, data, by, Coder(tuple(groups)), **options)
+    found = summarize_groups(PLAN.problem, dp.read(data, **options), by, groups)
     return {name: part.count for name, part in found.items()}
 
 
@@ -82,22 +81,22 @@ def test_a_decimal_comma_does_not_change_a_published_group_size(tmp_path):
     for row, first in (("north,6,5", True), ("6,5,north", False)):
         cells = ("g,x\n", "north,5\n") if first else ("x,g\n", "5,north\n")
         (tmp_path / "p.csv").write_text(cells[0] + cells[1] * 9 + row + "\n")
-        options = {"by": "g", "epsilon": 1, "domain": [(0, 10)], "header": True}
-        assert dp.density(tmp_path / "p.csv", invalid="center", **options)["north"].plan.n == 10
+        options, data = {"by": "g", "epsilon": 1, "domain": [(0, 10)]}, dp.read(tmp_path / "p.csv", header=True)
+        assert dp.density(data, invalid="center", **options)["north"].plan.n == 10
         with pytest.raises(dp.errors.RecordError, match="row 9"):
-            dp.density(tmp_path / "p.csv", **options)
+            dp.density(data, **options)
     (tmp_path / "q.csv").write_text("note,g,x\n" + "1,north,5\n" * 9 + "1,north,6,5\n")
-    options = {"by": "g", "columns": ["x"], "epsilon": 1, "domain": [(0, 10)], "header": True}
+    data = dp.read(tmp_path / "q.csv", columns=["x"], header=True)
     with pytest.raises(dp.errors.RecordError, match="row 9"):
-        dp.density(tmp_path / "q.csv", **options)
-    assert dp.density(tmp_path / "q.csv", invalid="center", **options)["north"].plan.n == 9
+        dp.density(data, **options)
+    assert dp.density(data, invalid="center", **options)["north"].plan.n == 9
 
 
 def test_an_empty_line_of_one_column_is_a_record(tmp_path):
     plan = dp.DensityPlan(n=3, epsilon=1, domain=[(0, 10)], invalid="center")
     for text, count in (("x\n1\n\n3\n", 3), ("x\n1\n\noops\n", 3), ("x\n1\n2\n3\n", 3)):
         (tmp_path / "x.csv").write_text(text)
-        assert plan.summarize(tmp_path / "x.csv", header=True).count == count
+        assert plan.summarize(dp.read(tmp_path / "x.csv", header=True)).count == count
     (tmp_path / "x.csv").write_text("x\n1\n\n3\n")
     with pytest.raises(dp.errors.RecordError, match="row 1"):
         dp.density(tmp_path / "x.csv", epsilon=1, domain=[(0, 10)])
@@ -136,7 +135,7 @@ def test_quick_and_careful_readers_agree(tmp_path, rng):
         seen = []
         for extra in ([], ["south,oops,oops,oops"]):
             (tmp_path / "f.csv").write_text("\n".join(["g,x", *lines, *extra]) + "\n", encoding="utf-8")
-            found = summarize_groups(PLAN.problem, tmp_path / "f.csv", "g", Coder(("north", "south")), header=True)
+            found = summarize_groups(PLAN.problem, dp.read(tmp_path / "f.csv", header=True), "g", ("north", "south"))
             seen.append({name: (part.count, part.totals.tolist()) for name, part in found.items()})
         south = seen[0]["south"]
         assert seen[1] == {"north": seen[0]["north"], "south": (south[0] + 1, south[1])}

@@ -101,15 +101,15 @@ def test_units_and_groups_go_on_too(curves, tmp_path, place):
         )
         for i in (0, 40, 80)
     ]
-    local = plan.summarize(paths, columns="h*")
+    local = plan.summarize(dp.read(paths, columns="h*"))
     assert local.count == 60
-    plan.summarize(paths[:1], columns="h*", checkpoint=place)
-    assert plan.summarize(paths, columns="h*", checkpoint=place) == local
+    plan.summarize(dp.read(paths[:1], columns="h*"), checkpoint=place)
+    assert plan.summarize(dp.read(paths, columns="h*"), checkpoint=place) == local
     problem = plan.stage.problem
-    whole = engines.summarize_groups(problem, paths, "region", ("n", "s"), columns="h*")
-    checkpoint = engines.Checkpoint(tmp_path / "groups.json", plan.family)
+    whole = engines.summarize_groups(problem, dp.read(paths, columns="h*"), "region", ("n", "s"))
+    declared = engines.Declared(checkpoint=engines.Checkpoint(tmp_path / "groups.json", plan.family))
     for some in (paths[1:], paths):
-        found = engines.summarize_groups(problem, some, "region", ("n", "s"), columns="h*", checkpoint=checkpoint)
+        found = engines.summarize_groups(problem, dp.read(some, columns="h*"), "region", ("n", "s"), declared=declared)
     assert found == whole
     with pytest.raises(dp.errors.PlanMismatch, match="summaries of groups"):
         _ = dp.engines.load_summary(tmp_path / "groups.json").summary
@@ -125,7 +125,7 @@ def test_progress_tells_of_files(plan, files, place):
 
     plan.summarize(files[:1], checkpoint=place)
     told = Told()
-    plan.summarize(files, checkpoint=place, progress=told)
+    plan.summarize(dp.read(files, progress=told), checkpoint=place)
     assert told == [(2, 4), (3, 4), (4, 4)]
 
 
@@ -281,12 +281,12 @@ def test_curves_of_a_long_table_must_be_whole_too(curves, tmp_path, place):
     long.iloc[:6].to_csv(tmp_path / "1.csv", index=False)
     long.iloc[6:].to_csv(tmp_path / "2.csv", index=False)
     paths = [tmp_path / "1.csv", tmp_path / "2.csv"]
-    assert plan.summarize(paths, layout="long", checkpoint=place) == plan.summarize(curves[:3])
+    assert plan.summarize(dp.read(paths, layout="long"), checkpoint=place) == plan.summarize(curves[:3])
     long.iloc[:8].to_csv(tmp_path / "1.csv", index=False)
     long.iloc[8:].to_csv(tmp_path / "2.csv", index=False)
     with pytest.raises(dp.errors.RecordError, match="may hold the same unit"):
-        plan.summarize(paths, layout="long", checkpoint=tmp_path / "torn.json")
-    assert plan.summarize(paths, layout="long") == plan.summarize(curves[:3])  # as one stream
+        plan.summarize(dp.read(paths, layout="long"), checkpoint=tmp_path / "torn.json")
+    assert plan.summarize(dp.read(paths, layout="long")) == plan.summarize(curves[:3])  # as one stream
 
 
 # -- merging, and what goes wrong ------------------------------------------------------------------
@@ -384,7 +384,7 @@ def test_a_folder_that_is_not_there(plan, files, tmp_path, ledger):
 
 def test_staged_plans_have_no_checkpoint(files, place, ledger):
     plan = dp.MeanPlan(n=120, **FACTS, method=dp.methods.Staged(dp.methods.KNorm(3), spread=0.5))
-    assert plan.passes_needed > 1
+    assert plan.schedule.passes > 1
     for refused in (plan.release, plan.summarize):
         with pytest.raises(dp.errors.ParameterError, match=r"reads the records \d times, got a checkpoint"):
             refused(files, checkpoint=place)

@@ -147,8 +147,8 @@ def test_arrays_in_odd_chunks_frames_and_files_give_the_same_bits(name, curves, 
     frame = pd.DataFrame(curves, columns=NAMES)
     assert plan.summarize(dask_frame.from_pandas(frame, npartitions=5)) == local
     paths = written(tmp_path, frame, [10, 10, 90])
-    assert plan.summarize(paths, engine="dask") == local
-    assert plan.summarize(paths[1:], engine="dask") != local
+    assert plan.summarize(dp.read(paths, engine="dask")) == local
+    assert plan.summarize(dp.read(paths[1:], engine="dask")) != local
 
 
 def test_points_and_labelled_inputs_give_the_same_bits(dask_array):
@@ -180,32 +180,32 @@ def test_hostile_records_count_as_the_centre_everywhere(name, dask_array):
 
 def test_curves_of_a_unit_meet_from_all_partitions(visits, dask_frame, tmp_path):
     plan = dp.MeanPlan(n=39, **FACTS, unit="person")
-    local = plan.summarize(visits, columns="h*")
+    local = plan.summarize(dp.read(visits, columns="h*"))
     assert local.count == visits.person.nunique()
     parts = dask_frame.from_pandas(visits, npartitions=4)
-    assert plan.summarize(parts, columns="h*") == local
-    assert plan.summarize(written(tmp_path, visits, [20, 90]), columns="h*", engine="dask") == local
+    assert plan.summarize(dp.read(parts, columns="h*")) == local
+    assert plan.summarize(dp.read(written(tmp_path, visits, [20, 90]), columns="h*", engine="dask")) == local
     spelt = visits.assign(person=[f" {p}" if i % 2 else p for i, p in enumerate(visits.person)])
-    assert plan.summarize(dask_frame.from_pandas(spelt, npartitions=3), columns="h*") == local
-    assert plan.summarize(dask_frame.from_pandas(visits.iloc[1:], npartitions=3), columns="h*") != local
+    assert plan.summarize(dp.read(dask_frame.from_pandas(spelt, npartitions=3), columns="h*")) == local
+    assert plan.summarize(dp.read(dask_frame.from_pandas(visits.iloc[1:], npartitions=3), columns="h*")) != local
 
 
 def test_at_most_so_many_curves_of_a_unit_by_their_labels(visits, dask_frame):
     days = visits.assign(day=[f"d{i}" for i in range(len(visits))])
     parts = dask_frame.from_pandas(days, npartitions=4)
     plan = dp.MeanPlan(n=39, **FACTS, unit=dp.Unit("person", most=2, order="day"))
-    assert plan.summarize(parts, columns="h*") == plan.summarize(days, columns="h*")
+    assert plan.summarize(dp.read(parts, columns="h*")) == plan.summarize(dp.read(days, columns="h*"))
     blind = dp.MeanPlan(n=39, **FACTS, unit=dp.Unit("person", most=2))
     with pytest.raises(dp.errors.ParameterError, match="order='day'"):
-        blind.summarize(parts, columns="h*")
+        blind.summarize(dp.read(parts, columns="h*"))
 
 
 def test_curves_that_straddle_partitions_are_whole(long, dask_frame, tmp_path):
     plan = dp.MeanPlan(n=17, **FACTS, align="linear")
-    local = plan.summarize(long, layout="long")
+    local = plan.summarize(dp.read(long, layout="long"))
     assert local.count == 17
-    assert plan.summarize(dask_frame.from_pandas(long, npartitions=6), layout="long") == local
-    assert plan.summarize(written(tmp_path, long, [50, 51, 200]), layout="long", engine="dask") == local
+    assert plan.summarize(dp.read(dask_frame.from_pandas(long, npartitions=6), layout="long")) == local
+    assert plan.summarize(dp.read(written(tmp_path, long, [50, 51, 200]), layout="long", engine="dask")) == local
 
 
 @pytest.mark.parametrize("groups", [("north", "south"), ("south", "north"), None], ids=str)
@@ -213,9 +213,9 @@ def test_curves_that_straddle_partitions_are_whole(long, dask_frame, tmp_path):
 def test_groups_with_and_without_units(groups, unit, visits, dask_frame):
     problem = dp.MeanPlan(n=39, **FACTS, unit=unit).stage.problem
     people = visits.rename(columns={"person": "person" if unit else "label"})
-    local = engines.summarize_groups(problem, people, "region", groups, columns="h*")
+    local = engines.summarize_groups(problem, dp.read(people, columns="h*"), "region", groups)
     parts = dask_frame.from_pandas(people, npartitions=5)
-    found = engines.summarize_groups(problem, parts, "region", groups, columns="h*")
+    found = engines.summarize_groups(problem, dp.read(parts, columns="h*"), "region", groups)
     assert list(found) == list(local) == list(groups or ("north", "south"))
     assert found == local
     assert local["north"] != local["south"]
@@ -223,7 +223,7 @@ def test_groups_with_and_without_units(groups, unit, visits, dask_frame):
 
 def test_a_staged_release_of_groups_is_one_charge(visits, dask_frame, ledger):
     parts = dask_frame.from_pandas(visits, npartitions=3)
-    release = dp.mean(parts, **FACTS, by="region", unit="person", columns="h*", ledger=ledger)
+    release = dp.mean(dp.read(parts, columns="h*"), **FACTS, by="region", unit="person", ledger=ledger)
     sizes = visits.groupby("region").person.nunique()
     assert {name: part.n for name, part in zip(release.plan.groups, release.plan.plans, strict=True)} == sizes.to_dict()
     assert [entry.epsilon for entry in ledger.history()] == [1]
@@ -232,7 +232,7 @@ def test_a_staged_release_of_groups_is_one_charge(visits, dask_frame, ledger):
 def test_the_default_release_reads_the_cluster_several_times(curves, dask_array, ledger):
     many = dask_array.from_array(np.tile(curves, (20, 1)), chunks=(700, 8))
     release = dp.mean(many, epsilon=1, bound=dp.L2Ball(0.8), ledger=ledger)
-    assert release.plan.passes_needed > 1
+    assert release.plan.schedule.passes > 1
     assert (release.plan.n, release.grid.size) == (2620, SIZE)
     assert ledger.remaining == 2
 
@@ -247,7 +247,7 @@ def test_an_error_on_a_worker_names_rows_and_file_and_charges_nothing(curves, da
         (written(tmp_path, frame, [60, 100]), {"engine": "dask"}, "'part-1.parquet' in row 10 "),
     ):
         with pytest.raises(dp.errors.RecordError, match=match) as caught:
-            dp.mean(data, **FACTS, ledger=ledger, **more)
+            dp.mean(dp.read(data, **more), **FACTS, ledger=ledger)
         assert "invalid='center'" in str(caught.value)
         assert str(SECRET) not in repr(caught.value.__context__) + str(caught.value)
         assert untouched(ledger)
@@ -258,10 +258,15 @@ def test_an_error_in_a_bucket_names_the_right_file(visits, client, ledger, tmp_p
     bad.loc[30, "h05"] = np.inf
     paths = written(tmp_path, bad, [20, 80])
     with pytest.raises(dp.errors.RecordError, match=r"'part-1.parquet' in row 10 "):
-        dp.mean(paths, **FACTS, unit="person", columns="h*", engine="dask", ledger=ledger)
+        dp.mean(dp.read(paths, columns="h*", engine="dask"), **FACTS, unit="person", ledger=ledger)
     bad.loc[30, "h05"], bad.loc[100, "person"] = 0.0, None
     with pytest.raises(dp.errors.RecordError, match=r"person is missing in 'part-2.parquet' in row 20 "):
-        dp.mean(written(tmp_path, bad, [20, 80]), **FACTS, unit="person", columns="h*", engine="dask", ledger=ledger)
+        dp.mean(
+            dp.read(written(tmp_path, bad, [20, 80]), columns="h*", engine="dask"),
+            **FACTS,
+            unit="person",
+            ledger=ledger,
+        )
     assert untouched(ledger)
 
 
@@ -270,11 +275,10 @@ def test_a_unit_in_two_groups_is_refused_from_anywhere(visits, dask_frame, ledge
     torn.loc[0, "region"] = "south" if torn.region[0] == "north" else "north"
     with pytest.raises(dp.errors.RecordError, match="belongs to more than one group"):
         dp.mean(
-            dask_frame.from_pandas(torn, npartitions=4),
+            dp.read(dask_frame.from_pandas(torn, npartitions=4), columns="h*"),
             **FACTS,
             by="region",
             unit="person",
-            columns="h*",
             ledger=ledger,
         )
     assert untouched(ledger)
@@ -285,10 +289,10 @@ def test_repeats_seen_by_workers_are_told_here(curves, dask_frame):
     plan = curve_plans(131)["ball"]
     for partitions in (3, 40):
         with pytest.warns(dp.errors.UnitWarning, match="'person' repeats"):
-            found = plan.summarize(dask_frame.from_pandas(frame, npartitions=partitions), columns="h*")
+            found = plan.summarize(dp.read(dask_frame.from_pandas(frame, npartitions=partitions), columns="h*"))
         assert found == plan.summarize(curves)
     once = frame.assign(person=np.arange(len(curves)))
-    assert plan.summarize(dask_frame.from_pandas(once, npartitions=3), columns="h*") == plan.summarize(curves)
+    assert plan.summarize(dp.read(dask_frame.from_pandas(once, npartitions=3), columns="h*")) == plan.summarize(curves)
 
 
 def test_without_a_cluster_the_local_scheduler_does(curves, tmp_path):
@@ -296,18 +300,18 @@ def test_without_a_cluster_the_local_scheduler_does(curves, tmp_path):
     paths = written(tmp_path, pd.DataFrame(curves, columns=NAMES), [50])
     plan = curve_plans(131)["ball"]
     with dask.config.set(scheduler="synchronous"):
-        assert plan.summarize(paths, engine="dask") == plan.summarize(curves)
+        assert plan.summarize(dp.read(paths, engine="dask")) == plan.summarize(curves)
 
 
 def test_engines_refuse_what_is_not_theirs(curves, dask_array, ledger):
     data = dask_array.from_array(curves, chunks=(40, SIZE))
     facts = FACTS | {"ledger": ledger}
     with pytest.raises(dp.errors.ParameterError, match="read by its own engine"):
-        dp.mean(data, **facts, engine="spark")
+        dp.mean(dp.read(data, engine="spark"), **facts)
     with pytest.raises(dp.errors.ParameterError, match="engine is one of dask, spark"):
-        dp.mean(curves, **facts, engine="ray")
+        dp.mean(dp.read(curves, engine="ray"), **facts)
     with pytest.raises(dp.errors.ParameterError, match="reads a Spark DataFrame"):
-        dp.mean(curves, **facts, engine="spark")
+        dp.mean(dp.read(curves, engine="spark"), **facts)
     with pytest.raises(dp.errors.ParameterError, match="labels beside the data"):
         dp.mean(data, **facts, unit=["a"] * len(curves))
     with pytest.raises(dp.errors.ParameterError, match="two dimensions"):
@@ -370,7 +374,7 @@ def test_finished_files_are_kept_when_one_kills_its_worker(curves, client, ledge
     plan = curve_plans(131)["ball"]
     files = [f"dbfs://{path}" for path in paths]
     with pytest.raises(dp.errors.ClusterError, match="Nothing was charged"):
-        plan.release(files, ledger, engine="dask", checkpoint=saved)
+        plan.release(dp.read(files, engine="dask"), ledger, checkpoint=saved)
     client.unregister_worker_plugin("registers")
     assert untouched(ledger)
     kept = dp.engines.load_summary(saved)
@@ -456,14 +460,14 @@ def test_a_list_column_gives_the_same_bits(spark, curves):
     frame = spark.createDataFrame(listed(curves)).repartition(3)
     for name, layout in (("ball", None), ("covariance", dp.Lists("curve"))):
         plan = curve_plans(131)[name]
-        assert plan.summarize(frame, layout=layout) == plan.summarize(curves), name
+        assert plan.summarize(dp.read(frame, layout=layout)) == plan.summarize(curves), name
 
 
 def test_wide_columns_and_hostile_records_give_the_same_bits(spark, curves):
     frame = spark.createDataFrame(pd.DataFrame(curves, columns=NAMES))
     plan = curve_plans(131)["ball"]
     assert plan.summarize(frame) == plan.summarize(curves)
-    assert plan.summarize(frame, columns=NAMES[::-1]) != plan.summarize(curves)
+    assert plan.summarize(dp.read(frame, columns=NAMES[::-1])) != plan.summarize(curves)
     records = np.array(hostile(SIZE))
     careful = dp.MeanPlan(n=len(records), **FACTS, invalid="center")
     odd = spark.createDataFrame(listed(records))
@@ -472,19 +476,19 @@ def test_wide_columns_and_hostile_records_give_the_same_bits(spark, curves):
 
 def test_units_meet_however_their_labels_are_spelt(spark, visits):
     plan = dp.MeanPlan(n=39, **FACTS, unit="person")
-    local = plan.summarize(visits, columns="h*")
+    local = plan.summarize(dp.read(visits, columns="h*"))
     spelt = visits.assign(person=[f" {p}" if i % 2 else p for i, p in enumerate(visits.person)])
     frame = spark.createDataFrame(spelt).repartition(4)
-    assert plan.summarize(frame, columns="h*") == local
-    groups = engines.summarize_groups(plan.stage.problem, frame, "region", None, columns="h*")
-    assert groups == engines.summarize_groups(plan.stage.problem, visits, "region", None, columns="h*")
+    assert plan.summarize(dp.read(frame, columns="h*")) == local
+    groups = engines.summarize_groups(plan.stage.problem, dp.read(frame, columns="h*"), "region", None)
+    assert groups == engines.summarize_groups(plan.stage.problem, dp.read(visits, columns="h*"), "region", None)
     assert sum(part.count for part in groups.values()) == local.count
 
 
 def test_long_tables_become_whole_curves(spark, long):
     plan = dp.MeanPlan(n=17, **FACTS, align="linear")
     frame = spark.createDataFrame(long).repartition(5)
-    assert plan.summarize(frame, layout="long") == plan.summarize(long, layout="long")
+    assert plan.summarize(dp.read(frame, layout="long")) == plan.summarize(dp.read(long, layout="long"))
 
 
 def test_an_error_on_an_executor_arrives_as_itself(spark, curves, visits, ledger):
@@ -497,9 +501,11 @@ def test_an_error_on_an_executor_arrives_as_itself(spark, curves, visits, ledger
     lost = visits.astype({"person": object})
     lost.loc[3, "person"] = None
     with pytest.raises(dp.errors.RecordError, match="person is missing"):
-        dp.mean(spark.createDataFrame(lost), **FACTS, unit="person", columns="h*", ledger=ledger)
+        dp.mean(dp.read(spark.createDataFrame(lost), columns="h*"), **FACTS, unit="person", ledger=ledger)
     with pytest.raises(dp.errors.RecordError, match="names no group"):
-        dp.mean(spark.createDataFrame(visits), **FACTS, by="region", groups=["north"], columns="h*", ledger=ledger)
+        dp.mean(
+            dp.read(spark.createDataFrame(visits), columns="h*"), **FACTS, by="region", groups=["north"], ledger=ledger
+        )
     assert untouched(ledger)
 
 
@@ -507,15 +513,17 @@ def test_repeats_seen_by_executors_are_told_here(spark, curves):
     plan = curve_plans(131)["ball"]
     frame = spark.createDataFrame(listed(curves, person=np.arange(len(curves)) // 2))
     with pytest.warns(dp.errors.UnitWarning, match="'person' repeats"):
-        assert plan.summarize(frame, columns=["curve"]) == plan.summarize(curves)
+        assert plan.summarize(dp.read(frame, columns=["curve"])) == plan.summarize(curves)
 
 
 def test_a_whole_release_from_spark(spark, visits, ledger):
     frame = spark.createDataFrame(visits).cache()
-    release = dp.mean(frame, **FACTS, unit="person", columns="h*", method=dp.Auto(passes=1), ledger=ledger)
+    release = dp.mean(dp.read(frame, columns="h*"), **FACTS, unit="person", method=dp.Auto(passes=1), ledger=ledger)
     assert release.plan.n == visits.person.nunique()
     assert np.isfinite(release.values).all()
-    groups = dp.mean(frame, **FACTS, by="region", unit="person", columns="h*", method=dp.methods.KNorm(), ledger=ledger)
+    groups = dp.mean(
+        dp.read(frame, columns="h*"), **FACTS, by="region", unit="person", method=dp.methods.KNorm(), ledger=ledger
+    )
     assert groups.plan.groups == ("north", "south")
     assert [entry.epsilon for entry in ledger.history()] == [1, 1]
 
@@ -525,7 +533,7 @@ def test_spark_refuses_checkpoints(spark, curves, tmp_path):
     with pytest.raises(dp.errors.ParameterError, match="about files"):
         plan.summarize(spark.createDataFrame(listed(curves)), checkpoint=tmp_path / "sum.json")
     with pytest.raises(dp.errors.ParameterError, match="about files"):
-        plan.summarize(written(tmp_path, listed(curves), []), engine="spark", checkpoint=tmp_path / "sum.json")
+        plan.summarize(dp.read(written(tmp_path, listed(curves), []), engine="spark"), checkpoint=tmp_path / "sum.json")
     assert not (tmp_path / "sum.json").exists()
 
 

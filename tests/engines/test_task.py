@@ -129,13 +129,15 @@ def test_summaries_keep_their_secrets(rng):
 
 def test_progress_is_reported(rng):
     seen = []
-    plan_of().summarize(rng.normal(size=(40, GRID.size)), progress=lambda done, total: seen.append((done, total)))
+    plan_of().summarize(
+        dp.read(rng.normal(size=(40, GRID.size)), progress=lambda done, total: seen.append((done, total)))
+    )
     assert seen == [(40, 40)]
 
 
 def test_progress_keeps_a_private_count(rng):
     seen = []
     plan_of(neighbors="add-remove").summarize(
-        rng.normal(size=(40, GRID.size)), progress=lambda *count: seen.append(count)
+        dp.read(rng.normal(size=(40, GRID.size)), progress=lambda *count: seen.append(count))
     )
     assert seen == []

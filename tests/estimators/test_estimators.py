@@ -487,9 +487,9 @@ def test_small_floats_and_masks_are_read_as_everywhere():
     rng = np.random.default_rng(0)
     data = rng.uniform(0, 1, (50, 2)).astype("float16")
     plan = dp.plans.SmootherPlan(n=50, epsilon=1, domain=[(0, 1)], bound=(0, 1), passes=1, invalid="center")
-    again = dp.engines.task.summarize(plan.problem, data)
+    again = dp.engines.summarize(plan.problem, data)
     coded = replace(plan.problem, coded=True)
-    assert dp.engines.task.summarize(coded, plan.problem.code(np.asarray(data, dtype=float))) == again
+    assert dp.engines.summarize(coded, plan.problem.code(np.asarray(data, dtype=float))) == again
     assert plan.release(data).values.shape == (1024,)
 
 

@@ -40,7 +40,7 @@ def test_components_and_rounds_grow_with_n():
     assert [schedule.size for schedule in counts] == [32, 101]
     assert isinstance(plan_of(n=50, epsilon=0.1).chosen, dp.methods.Minimax)
     assert isinstance(plan_of(n=400).chosen, dp.methods.KNorm)
-    assert plan_of(n=400).passes_needed == 1
+    assert plan_of(n=400).schedule.passes == 1
 
 
 def test_the_choice_is_scale_free():
@@ -60,8 +60,8 @@ def test_noise_is_chosen_for_the_bound():
 
 def test_passes_limit_how_often_data_is_read():
     for passes in (1, 3, 4, 5, 6):
-        assert plan_of(n=10_000, method=dp.Auto(spread=1.0, passes=passes)).passes_needed <= passes
-    assert plan_of(n=10_000, method=dp.Auto(passes=1)).passes_needed == 1
+        assert plan_of(n=10_000, method=dp.Auto(spread=1.0, passes=passes)).schedule.passes <= passes
+    assert plan_of(n=10_000, method=dp.Auto(passes=1)).schedule.passes == 1
 
 
 def test_the_choice_minimises_the_risk_over_smooth_and_rough_means():
@@ -279,7 +279,7 @@ def test_surfaces_have_rounds_too():
     grid = dp.spaces.ProductGrid((dp.Grid.uniform(0, 1, 12), dp.Grid.uniform(0, 2, 10)))
     curves = np.ones((3000, 120)) + 0.1 * np.random.default_rng(0).normal(size=(3000, 120))
     release = dp.mean(curves, epsilon=1, bound=dp.L2Ball(4.0), grid=grid, method=dp.Auto(spread=0.5))
-    assert release.plan.passes_needed > 1
+    assert release.plan.schedule.passes > 1
     assert np.abs(release.values - 1).max() < 0.5
     assert release.confidence_band().lower.shape == (12, 10)
 
@@ -344,7 +344,7 @@ def test_the_choice_of_methods_finds_what_the_data_needs():
         bound=dp.L2Ball(6.0),
         method=dp.methods.Select([dp.methods.KNorm(100), dp.methods.KNorm(30)]),
     )
-    assert flat.plan.passes_needed == 1
+    assert flat.plan.schedule.passes == 1
 
 
 def test_select_refuses_what_it_cannot_choose_among():
@@ -409,7 +409,7 @@ def test_clipping_vanishes_as_n_grows():
     rng, t = np.random.default_rng(0), np.linspace(0, 1, 32)
     curves = np.exp(0.8 * rng.normal(size=(200_000, 1))) * np.sin(np.pi * t)
     release = dp.mean(curves, epsilon=20, bound=dp.L2Ball(10.0))
-    assert release.plan.passes_needed > 1
+    assert release.plan.schedule.passes > 1
     assert abs(float(release.values.mean() / curves.mean()) - 1) < 0.004  # the noise is far smaller
 
 
@@ -457,7 +457,7 @@ def test_a_radius_plan_refuses_nonsense():
         with pytest.raises(dp.errors.ParameterError):
             dp.suggest_radius(np.ones((50, 12)), **({"epsilon": 1.0} | bad))
     with pytest.raises(dp.errors.ParameterError, match="curve"):
-        dp.plans.RadiusPlan(n=50, epsilon=1, grid=12).band()
+        dp.plans.RadiusPlan(n=50, epsilon=1, grid=12).accuracy.band()
 
 
 # -- the same for covariances and densities -----------------------------------------------------------
@@ -478,7 +478,7 @@ def test_a_covariance_about_a_private_centre_is_far_better():
 
 def test_covariances_that_are_read_once_have_no_centre():
     plan = dp.CovariancePlan(n=5000, epsilon=1, bound=dp.L2Ball(4.0), grid=40, method=dp.Auto(passes=1))
-    assert plan.passes_needed == 1
+    assert plan.schedule.passes == 1
     default = dp.CovariancePlan(n=5000, epsilon=1, bound=dp.L2Ball(4.0), grid=40)
     with pytest.raises(dp.errors.ParameterError, match="passes=1"):
         default.release(default.summarize(np.ones((5000, 40))))

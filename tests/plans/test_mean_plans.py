@@ -149,13 +149,13 @@ def test_solve_reaches_the_target(measure):
 def test_pointwise_sd_and_band_follow_the_noise(rng):
     plan = plan_of("KNorm")
     draws = dp.noise.simulate(plan, np.zeros(plan.basis.size), 20_000, rng) @ plan.basis.functions.T
-    assert plan.pointwise_sd() == pytest.approx(draws.std(axis=0), rel=0.05)
-    assert plan.pointwise_sd([0.5])[0] == pytest.approx(plan.pointwise_sd()[10], rel=1e-6)
-    band = plan.band(0.9)
+    assert plan.accuracy.pointwise_sd() == pytest.approx(draws.std(axis=0), rel=0.05)
+    assert plan.accuracy.pointwise_sd([0.5])[0] == pytest.approx(plan.accuracy.pointwise_sd()[10], rel=1e-6)
+    band = plan.accuracy.band(0.9)
     covered = (np.abs(draws) <= band.half_width).all(axis=1).mean()
     assert 0.885 < covered < 0.915  # 20,000 draws: 0.015 is seven standard errors
     with pytest.raises(dp.errors.ParameterError, match="level"):
-        plan.band(95)
+        plan.accuracy.band(95)
 
 
 def test_add_remove_splits_exactly_and_costs_its_share():

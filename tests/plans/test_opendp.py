@@ -149,7 +149,7 @@ def test_an_error_between_two_stages_tells_nothing_of_the_first(monkeypatch):
     def stopped(drawn: list[np.ndarray]) -> None:
         raise dp.errors.ParameterError("stages go on", float(drawn[0][0]), "Stop here.")
 
-    monkeypatch.setattr(type(plan), "next", lambda self, drawn: stopped(drawn))
+    monkeypatch.setattr(type(plan.schedule), "next", lambda self, drawn: stopped(drawn))
     with pytest.raises(OpenDPException, match="tells the data holder why") as caught:
         plan.to_opendp()(records_of(plan))
     assert "stages go on" not in str(caught.value)

@@ -65,7 +65,7 @@ def test_no_footer_ends_the_process(tmp_path):
         for value in (data[place] ^ 2, data[place] ^ 4):
             path.write_bytes(data[:place] + bytes([value]) + data[place + 1 :])
             try:
-                plan.summarize(path, layout=dp.Lists("curve"))
+                plan.summarize(dp.read(path, layout=dp.Lists("curve")))
             except dp.DpfdaError:
                 refused += 1
     assert refused > 100

@@ -39,7 +39,7 @@ def test_an_array_on_another_grid_is_aligned_or_refused(curves):
     data = xr.DataArray(curves, {"time": np.linspace(0, 1, 12)}, ("house", "time"))
     with pytest.raises(dp.errors.ParameterError, match="brings them to the grid"):
         dp.mean(data, grid=24, **FACTS)
-    assert dp.mean(data, grid=24, align="linear", **FACTS).grid.size == 24
+    assert dp.mean(dp.read(data, align="linear"), grid=24, **FACTS).grid.size == 24
 
 
 def test_a_release_as_an_array(curves):
@@ -71,4 +71,4 @@ def test_polars_frames_lazy_or_not(curves):
     frame = pl.DataFrame(curves, schema=[f"h{i}" for i in range(12)], orient="row").with_columns(note=pl.lit("x"))
     plan = dp.MeanPlan(n=40, grid=12, **FACTS)
     whole = plan.summarize(curves)
-    assert plan.summarize(frame, columns="h*") == plan.summarize(frame.lazy(), columns="h*") == whole
+    assert plan.summarize(dp.read(frame, columns="h*")) == plan.summarize(dp.read(frame.lazy(), columns="h*")) == whole

@@ -83,7 +83,7 @@ def test_unusable_cells_become_missing_when_lenient(tmp_path):
     expected = [[1, 2], [np.nan, 3], [np.nan, np.nan], [5, 6]]
     assert np.array_equal(together(tmp_path / "c.csv", lenient=True, header=True), expected, equal_nan=True)
     plan = dp.MeanPlan(n=4, epsilon=1, bound=dp.L2Ball(1.0), grid=2, invalid="center")
-    assert plan.summarize(tmp_path / "c.csv", header=True).count == 4
+    assert plan.summarize(dp.read(tmp_path / "c.csv", header=True)).count == 4
 
 
 def test_the_careful_reader_goes_on_where_the_quick_one_stopped(rng, tmp_path, monkeypatch):
@@ -126,7 +126,7 @@ def losses(plan, folder, first, second, header):
     statistics = []
     for name, lines in (("a.csv", first), ("b.csv", second)):
         (folder / name).write_text("\n".join(lines) + "\n")
-        statistics.append(plan.statistic(plan.summarize(folder / name, header=header)))
+        statistics.append(plan.statistic(plan.summarize(dp.read(folder / name, header=header))))
     return plan.loss(statistics[0] - statistics[1])
 
 
@@ -153,7 +153,7 @@ def test_lenient_reading_of_text_asks_about_names(tmp_path):
     (tmp_path / "c.csv").write_text("1,2,3\n4,5,6\n")
     with pytest.raises(dp.errors.ParameterError, match="header=True"):
         dp.MeanPlan(n=2, **CENTRE).summarize(tmp_path / "c.csv")
-    assert dp.MeanPlan(n=2, **CENTRE).summarize(tmp_path / "c.csv", header=False).count == 2
+    assert dp.MeanPlan(n=2, **CENTRE).summarize(dp.read(tmp_path / "c.csv", header=False)).count == 2
 
 
 @pytest.mark.parametrize("first", ["0,1,2", "1,2,3", "0.0,0.5,1.0", "row,1,2", "Smith,0.4,0.7"])
@@ -218,7 +218,7 @@ def test_cells_that_are_not_chosen_do_not_matter(note, tmp_path):
     statistics = []
     for last in ("7,p,0,0", "7,p,x,0"):
         (tmp_path / "c.csv").write_text("\n".join(["id,note,a,b", *rows, last]) + "\n")
-        statistics.append(plan.statistic(plan.summarize(tmp_path / "c.csv", header=True, columns=["a", "b"])))
+        statistics.append(plan.statistic(plan.summarize(dp.read(tmp_path / "c.csv", header=True, columns=["a", "b"]))))
     assert plan.loss(statistics[0] - statistics[1]) <= 1
 
 
@@ -229,17 +229,17 @@ def test_the_first_record_of_a_file_without_names_decides_nothing(first, tmp_pat
     statistics = []
     for lines in ([*rows], [first, *rows]):
         (tmp_path / "c.csv").write_bytes(("\n".join(lines) + "\n").encode("latin-1"))
-        statistics.append(plan.statistic(plan.summarize(tmp_path / "c.csv", header=False)))
+        statistics.append(plan.statistic(plan.summarize(dp.read(tmp_path / "c.csv", header=False))))
     assert plan.loss(statistics[0] - statistics[1]) <= 1
     (tmp_path / "c.csv").write_text("")
-    assert plan.summarize(tmp_path / "c.csv", header=False).count == 0
+    assert plan.summarize(dp.read(tmp_path / "c.csv", header=False)).count == 0
 
 
 def test_bytes_that_are_no_text_are_a_bad_record_wherever_they_stand(tmp_path):
     for filler in (1, 5000):
         (tmp_path / "c.csv").write_bytes(b"a,b,c\n" + b"1,1,1\n" * filler + b"\xff,1,1\n")
         plan = dp.MeanPlan(n=filler + 1, **CENTRE)
-        assert plan.summarize(tmp_path / "c.csv", header=True).count == filler + 1
+        assert plan.summarize(dp.read(tmp_path / "c.csv", header=True)).count == filler + 1
         with pytest.raises(dp.errors.RecordError, match=f"row {filler} "):
             together(tmp_path / "c.csv")
 
@@ -314,7 +314,7 @@ def test_functional_data_must_live_on_the_plans_grid(curves):
     with pytest.raises(dp.errors.ParameterError, match="brings them to the grid"):
         dp.mean(data, epsilon=1, bound=dp.L2Ball(1.0), grid=dp.Grid.uniform(0, 1, 6))
     with pytest.raises(dp.errors.RecordError, match="outside the domain"):
-        dp.mean(data, epsilon=1, bound=dp.L2Ball(1.0), grid=dp.Grid.uniform(0, 1, 6), align="linear")
+        dp.mean(dp.read(data, align="linear"), epsilon=1, bound=dp.L2Ball(1.0), grid=dp.Grid.uniform(0, 1, 6))
     assert dp.mean(data, epsilon=1, bound=dp.L2Ball(1.0)).grid.span == (0, 3)
 
 
@@ -347,7 +347,7 @@ def test_a_byte_order_mark_means_the_same_on_every_line(content, tmp_path):
     summaries = []
     for left_out in (None, *range(len(lines))):
         (tmp_path / "c.csv").write_bytes(b"".join(line for i, line in enumerate(lines) if i != left_out))
-        summaries.append(plan.statistic(plan.summarize(tmp_path / "c.csv", header=False)))
+        summaries.append(plan.statistic(plan.summarize(dp.read(tmp_path / "c.csv", header=False))))
     assert all(plan.loss(summaries[0] - other) <= 1 for other in summaries[1:])
 
 

@@ -17,6 +17,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from conftest import mean_of
 
 import dpfda as dp
 from dpfda.engines.task import Task
@@ -69,7 +70,7 @@ def write(path: Path, values: np.ndarray, names: list[str] = NAMES, **more: obje
 
 def refused(error: type, match: str, ledger: dp.Ledger, data: object, **options: object) -> str:
     with pytest.raises(error, match=match) as caught:
-        dp.mean(data, **(FACTS | options), ledger=ledger)
+        mean_of(data, **(FACTS | options), ledger=ledger)
     assert ledger.remaining == 3
     assert ledger.history() == ()
     seen = caught.value
@@ -171,7 +172,7 @@ def test_columns_are_matched_by_name_across_files(curves, folder, plan):
         pq.write_table(values.append_column("note", pa.array(["x"] * 30)), folder / name)
     (folder / "p2.csv").unlink()
     write(folder / "p2.parquet", curves[60:], note=["y"] * 30)
-    assert plan.summarize(folder, columns="h*") == plan.summarize(curves)
+    assert plan.summarize(dp.read(folder, columns="h*")) == plan.summarize(curves)
 
 
 def test_lists_with_their_own_times(curves):
@@ -181,14 +182,14 @@ def test_lists_with_their_own_times(curves):
     plan = dp.MeanPlan(n=5, **FACTS, align=dp.spaces.Interpolate(gap=0.5))
     local = plan.summarize(dp.reading.Irregular(times, values))
     layout = dp.Lists("y", times="t")
-    assert plan.summarize(frame, layout=layout) == local
-    assert plan.summarize(frame.to_pandas(), layout=layout) == local
+    assert plan.summarize(dp.read(frame, layout=layout)) == local
+    assert plan.summarize(dp.read(frame.to_pandas(), layout=layout)) == local
     torn = pa.table({"y": [*values[:4], values[4][:-1]], "t": times})
     with pytest.raises(dp.errors.RecordError, match="as many times as values in row 4 "):
-        plan.summarize(torn, layout=layout)
+        plan.summarize(dp.read(torn, layout=layout))
     careful = dp.MeanPlan(n=5, **FACTS, align=dp.spaces.Interpolate(gap=0.5), invalid="center")
     assert np.array_equal(
-        careful.summarize(torn, layout=layout).totals,
+        careful.summarize(dp.read(torn, layout=layout)).totals,
         careful.summarize(dp.reading.Irregular(times[:4], values[:4])).totals,
     )
 
@@ -201,7 +202,7 @@ def test_no_list_decides_how_others_are_read(cell, place, layout, curves, ledger
     cells[place] = cell
     frame = pd.DataFrame({"curve": pd.Series(cells, dtype=object)})
     careful = dp.MeanPlan(n=9, **FACTS, invalid="center")
-    found = careful.summarize(frame, layout=layout)
+    found = careful.summarize(dp.read(frame, layout=layout))
     assert found.count == 9
     assert np.array_equal(found.totals, careful.summarize(np.delete(curves[:9], place, axis=0)).totals)
     refused(dp.errors.RecordError, f"row {place} ", ledger, frame, layout=layout)
@@ -346,7 +347,7 @@ def test_a_null_unit_and_groups_that_do_not_fit(curves, tmp_path, ledger):
     paths = two(tmp_path, curves, units, region=["n", "n", "s", "n", "n", "s"])
     message = refused(dp.errors.RecordError, r"more than one group in 'a.parquet' in row 2 ", ledger, paths, **named)
     assert "one group throughout" in message
-    release = dp.mean(two(tmp_path, curves, units, region=regions), **FACTS, **named, ledger=ledger)
+    release = mean_of(two(tmp_path, curves, units, region=regions), **FACTS, **named, ledger=ledger)
     assert [plan.n for plan in release.plan.plans] == [2, 2]
     assert ledger.remaining == 2
 
@@ -367,14 +368,14 @@ def test_repeats_in_a_column_of_owners_are_warned_about(curves, tmp_path):
     pd.DataFrame(curves, columns=NAMES).assign(patient=repeats).to_csv(tmp_path / "c.csv", index=False)
     for data in (path, tmp_path / "c.csv", pq.read_table(path), pq.read_table(path).to_pandas()):
         with pytest.warns(dp.errors.UnitWarning, match=r"'patient' repeats: .* Pass unit='patient'") as told:
-            assert plan.summarize(data, columns="h*") == plan.summarize(curves)
+            assert plan.summarize(dp.read(data, columns="h*")) == plan.summarize(curves)
         assert len(told) == 1
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         units = dp.MeanPlan(n=45, **FACTS, unit="patient").summarize(pq.read_table(path))
         assert units.count == 45
         once = write(tmp_path / "once.parquet", curves, patient=[f"p{i}" for i in range(90)])
-        assert plan.summarize(once, columns="h*") == plan.summarize(curves)
+        assert plan.summarize(dp.read(once, columns="h*")) == plan.summarize(curves)
 
 
 # -- progress and interruptions ----------------------------------------------------------------
@@ -394,18 +395,18 @@ class Told:
 
 def test_progress_counts_rows_where_they_are_public_and_files_always(curves, folder):
     told = Told()
-    dp.MeanPlan(n=90, **FACTS).summarize(folder, progress=told)
+    dp.MeanPlan(n=90, **FACTS).summarize(dp.read(folder, progress=told))
     assert told.rows == [(30, 90), (60, 90), (90, 90)]
     assert told.files == [(1, 3), (2, 3), (3, 3)]
     private = Told()
-    dp.MeanPlan(n=100, **FACTS, neighbors="add-remove").summarize(folder, progress=private)
+    dp.MeanPlan(n=100, **FACTS, neighbors="add-remove").summarize(dp.read(folder, progress=private))
     assert (private.rows, private.files) == ([], [(1, 3), (2, 3), (3, 3)])
     text = Told()
     pd.DataFrame(curves, columns=NAMES).to_csv(folder / "p3.csv", index=False)
-    dp.MeanPlan(n=180, **FACTS).summarize(folder, progress=text)
+    dp.MeanPlan(n=180, **FACTS).summarize(dp.read(folder, progress=text))
     assert text.rows[-1] == (180, None)
     unsized = Told()
-    dp.MeanPlan(n=90, **FACTS).summarize(iter([curves[:50], curves[50:]]), progress=unsized)
+    dp.MeanPlan(n=90, **FACTS).summarize(dp.read(iter([curves[:50], curves[50:]]), progress=unsized))
     assert unsized.rows == [(50, None), (90, None)]
 
 
@@ -414,7 +415,7 @@ def test_an_interruption_while_reading_charges_nothing(folder, ledger):
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        dp.mean(folder, **FACTS, ledger=ledger, progress=stop)
+        dp.mean(dp.read(folder, progress=stop), **FACTS, ledger=ledger)
     assert ledger.remaining == 3
     assert ledger.history() == ()
 
@@ -494,7 +495,7 @@ def rows_on_grid(data: object, **options: object) -> np.ndarray:
     facts = {"n": 3, "epsilon": 1, "bound": dp.L2Ball(5.0), "grid": grid, "align": dp.spaces.Interpolate(gap=0.2)}
     task = Task(dp.MeanPlan(**(facts | options)).stage.problem)
     layout = dp.Long("meter", "stamp", "kwh", day=ADELAIDE)
-    source = task.source(data, layout=layout)
+    source = task.source(dp.read(data, layout=layout))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", dp.errors.UnitWarning)
         return np.vstack([block.values for block in task.records(source, source.blocks())])
@@ -578,10 +579,10 @@ def test_one_stamp_changes_no_other_curve(stamp, zoned, tmp_path):
     grid = dp.Grid(HALVES, weights="equal", span=(0.0, 24.0))
     plan = dp.MeanPlan(epsilon=1, bound=dp.L2Ball(5.0), grid=grid, align="linear", **task_options)
     layout = dp.Long("meter", "stamp", "kwh", day=ADELAIDE)
-    alone = plan.summarize(tmp_path / "c.csv", layout=layout, header=True)
+    alone = plan.summarize(dp.read(tmp_path / "c.csv", layout=layout, header=True))
     assert alone.count == 1
     for data in (tmp_path / "odd.csv", odd, pa.Table.from_pandas(odd, preserve_index=False)):
-        found = plan.summarize(data, layout=layout, header=True)
+        found = plan.summarize(dp.read(data, layout=layout, header=True))
         assert found.count == 2
         assert np.array_equal(found.totals, alone.totals)  # the other curve is unusable, and counts as the centre
 
@@ -595,7 +596,7 @@ def test_days_of_a_unit_are_averaged(tmp_path):
     grid = dp.Grid(HALVES, weights="equal", span=(0.0, 24.0))
     plan = dp.MeanPlan(n=3, epsilon=1, bound=dp.L2Ball(5.0), grid=grid, align="linear")
     with pytest.warns(dp.errors.UnitWarning, match="'meter' repeats"):
-        plan.summarize(frame, layout=dp.Long("meter", "stamp", "kwh", day=ADELAIDE))
+        plan.summarize(dp.read(frame, layout=dp.Long("meter", "stamp", "kwh", day=ADELAIDE)))
 
 
 def test_ids_of_a_long_stream_must_be_in_order(curves, tmp_path, ledger):
@@ -611,8 +612,8 @@ def test_ids_of_a_long_stream_must_be_in_order(curves, tmp_path, ledger):
     assert "sort it" in message
     long.to_csv(tmp_path / "c.csv", index=False)
     plan = dp.MeanPlan(n=3, **FACTS, align="linear")
-    assert plan.summarize(tmp_path / "c.csv", layout="long") == plan.summarize(curves[:3])
-    assert plan.summarize(long.sample(frac=1, random_state=5), layout="long") == plan.summarize(curves[:3])
+    assert plan.summarize(dp.read(tmp_path / "c.csv", layout="long")) == plan.summarize(curves[:3])
+    assert plan.summarize(dp.read(long.sample(frac=1, random_state=5), layout="long")) == plan.summarize(curves[:3])
 
 
 def test_memory_is_taken_again_only_when_nobody_holds_it():

@@ -32,7 +32,7 @@ def ledger(tmp_path):
 
 @pytest.mark.parametrize("release", [dp.mean, dp.covariance])
 def test_groups_cost_the_largest_budget_once(release, frame, ledger):
-    found = release(frame, by="region", columns="h*", ledger=ledger, **FACTS)
+    found = release(dp.read(frame, columns="h*"), by="region", ledger=ledger, **FACTS)
     assert list(found) == ["east", "north", "south"]
     assert {name: part.plan.n for name, part in found.items()} == {"east": 50, "north": 150, "south": 100}
     assert ledger.remaining == 2
@@ -42,7 +42,8 @@ def test_groups_cost_the_largest_budget_once(release, frame, ledger):
 
 
 def test_add_remove_protects_membership_and_says_what_a_move_costs(frame, ledger):
-    options = {"by": "region", "columns": "h*", "ledger": ledger, "neighbors": "add-remove", **FACTS}
+    frame = dp.read(frame, columns="h*")
+    options = {"by": "region", "ledger": ledger, "neighbors": "add-remove", **FACTS}
     with pytest.raises(dp.errors.ParameterError, match="public guess"):
         dp.mean(frame, **options)
     with pytest.raises(dp.errors.ParameterError, match="which groups exist must be public"):
@@ -101,8 +102,8 @@ def test_staged_plans_read_all_groups_together(frame, monkeypatch):
     monkeypatch.setattr(engines, "summarize_groups", counted)
     big = pd.concat([frame] * 8)
     facts = {"epsilon": 50, "bound": dp.L2Ball(5.0), "method": dp.Auto(spread=0.5)}
-    found = dp.mean(big, by="region", columns="h*", **facts)
-    needed = max(part.plan.passes_needed for part in found.values())
+    found = dp.mean(dp.read(big, columns="h*"), by="region", **facts)
+    needed = max(part.plan.schedule.passes for part in found.values())
     assert needed > 1
     assert len(passes) <= needed + 1
     for name, part in found.items():
@@ -112,15 +113,15 @@ def test_staged_plans_read_all_groups_together(frame, monkeypatch):
 
 def test_groups_and_units_together(frame, ledger, tmp_path):
     frame = frame.assign(household=np.arange(300) // 5)
-    options = {"by": "region", "columns": "h[0-9]*", "unit": "household", **FACTS}
-    found = dp.mean(frame, ledger=ledger, **options)
+    options = {"by": "region", "unit": "household", **FACTS}
+    found = dp.mean(dp.read(frame, columns="h[0-9]*"), ledger=ledger, **options)
     assert {name: part.plan.n for name, part in found.items()} == {"east": 10, "north": 30, "south": 20}
     frame.to_parquet(tmp_path / "c.parquet")
-    streamed = dp.mean(tmp_path / "c.parquet", **options)
+    streamed = dp.mean(dp.read(tmp_path / "c.parquet", columns="h[0-9]*"), **options)
     assert streamed["north"].plan == found["north"].plan
     frame.loc[0, "region"] = "south"
     with pytest.raises(dp.errors.RecordError, match="more than one group"):
-        dp.mean(frame, ledger=ledger, **options)
+        dp.mean(dp.read(frame, columns="h[0-9]*"), ledger=ledger, **options)
     assert ledger.remaining == 2
 
 
@@ -135,9 +136,9 @@ def test_groups_and_units_together(frame, ledger, tmp_path):
     ],
 )
 def test_groups_that_do_not_fit_are_refused_before_any_charge(change, message, frame, ledger):
-    options = {"by": "region", "columns": "h*", "ledger": ledger, **FACTS} | change
+    options = {"by": "region", "ledger": ledger, **FACTS} | change
     with pytest.raises(dp.DpfdaError, match=message) as caught:
-        dp.mean(frame, **options)
+        dp.mean(dp.read(frame, columns="h*"), **options)
     assert ledger.remaining == 3
     assert "east" not in str(caught.value) or "n" in change  # labels of records are not quoted
 
@@ -145,12 +146,12 @@ def test_groups_that_do_not_fit_are_refused_before_any_charge(change, message, f
 def test_a_group_of_one_is_refused(frame, ledger):
     frame.loc[0, "region"] = "lonely"
     with pytest.raises(dp.errors.RecordError, match="fewer than two records"):
-        dp.mean(frame, by="region", columns="h*", ledger=ledger, **FACTS)
+        dp.mean(dp.read(frame, columns="h*"), by="region", ledger=ledger, **FACTS)
     assert ledger.remaining == 3
 
 
 def test_groups_are_saved_compared_and_drawn(frame, tmp_path):
-    found = dp.mean(frame, by="region", columns="h*", **FACTS)
+    found = dp.mean(dp.read(frame, columns="h*"), by="region", **FACTS)
     found.save(tmp_path / "g.json")
     again = dp.load(tmp_path / "g.json")
     assert again["north"].values == pytest.approx(found["north"].values)
@@ -165,8 +166,8 @@ def test_group_plans_release_from_files_and_summaries(frame, tmp_path, ledger):
     sizes = {"north": 150, "south": 100, "east": 50}
     plans = [dp.MeanPlan(n=n, grid=12, method=dp.Auto(passes=1), **FACTS) for n in sizes.values()]
     plan = dp.plans.GroupPlan(tuple(sizes), tuple(plans))
-    assert plan.release(tmp_path / "c.parquet", ledger, by="region", columns="h*")["east"].grid.size == 12
-    found = plan.summarize(tmp_path / "c.parquet", "region", columns="h*", checkpoint=tmp_path / "g.summary")
+    assert plan.release(dp.read(tmp_path / "c.parquet", columns="h*"), ledger, by="region")["east"].grid.size == 12
+    found = plan.summarize(dp.read(tmp_path / "c.parquet", columns="h*"), "region", checkpoint=tmp_path / "g.summary")
     assert {name: part.count for name, part in found.items()} == sizes
     saved = dp.engines.load_summary(tmp_path / "g.summary")
     assert dict(saved.summaries) == found

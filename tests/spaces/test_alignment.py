@@ -8,7 +8,7 @@ import pytest
 from conftest import hostile
 
 import dpfda as dp
-from dpfda.engines import task as summaries
+from dpfda.engines.task import Task
 from dpfda.spaces.alignment import one_value_a_time
 
 GRID = dp.Grid.uniform(0, 1, 21)
@@ -27,8 +27,8 @@ def plan_of(align, **options):
 
 def rows_of(plan, data, **reading):
     """The rows on the grid that the plan makes of data, through the real path."""
-    task = summaries.Task(plan.problem)
-    source = task.source(data, **reading)
+    task = Task(plan.problem)
+    source = task.source(dp.read(data, **reading))
     return np.vstack([block.values for block in task.records(source, source.blocks())])
 
 
@@ -181,7 +181,7 @@ def test_long_tables_of_every_kind_give_the_same_bits(rng, tmp_path):
     )
     plan = plan_of(dp.spaces.Interpolate(gap=1.0), n=25)
     layout = dp.Long("who", "when", "what")
-    whole = plan.summarize(frame, layout=layout)
+    whole = plan.summarize(dp.read(frame, layout=layout))
     assert whole.count == 25
     frame.to_parquet(tmp_path / "c.parquet")
     frame.to_csv(tmp_path / "c.csv", index=False)
@@ -192,10 +192,10 @@ def test_long_tables_of_every_kind_give_the_same_bits(rng, tmp_path):
         tmp_path / "c.parquet",
         tmp_path / "c.csv",
     ):
-        assert plan.summarize(data, layout=layout, header=True) == whole
+        assert plan.summarize(dp.read(data, layout=layout, header=True)) == whole
     frame.sample(frac=1, random_state=1).to_csv(tmp_path / "mixed.csv", index=False)
     with pytest.raises(dp.errors.RecordError, match="whos are not in order"):
-        plan.summarize(tmp_path / "mixed.csv", layout=layout, header=True)
+        plan.summarize(dp.read(tmp_path / "mixed.csv", layout=layout, header=True))
 
 
 def test_lists_with_times_of_their_own(rng):
@@ -205,7 +205,9 @@ def test_lists_with_times_of_their_own(rng):
     values = [np.cos(t) for t in times]
     table = pa.table({"load": pa.array(values), "at": pa.array(times)})
     plan = plan_of(dp.spaces.Interpolate(gap=1.0), n=3)
-    assert plan.summarize(table, layout=dp.Lists("load", "at")) == plan.summarize(dp.reading.Irregular(times, values))
+    assert plan.summarize(dp.read(table, layout=dp.Lists("load", "at"))) == plan.summarize(
+        dp.reading.Irregular(times, values)
+    )
 
 
 @pytest.mark.parametrize(

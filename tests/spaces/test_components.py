@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 
 import dpfda as dp
+from dpfda.core.codec import from_plain
 from dpfda.spaces import components
 
 LINE = dp.Grid.uniform(0, 2, 25, name="time", unit="s")
@@ -60,6 +61,41 @@ def test_the_grid_is_its_line_once_per_component():
         assert same == GRID
         assert hash(same) == hash(GRID)
     assert dp.spaces.ComponentGrid(("x", "z"), LINE) != GRID
+
+
+#: What each grid says of itself: a line, its record, components, axes and those of its domain, volume.
+ANSWERS = {
+    "line": (LINE, (True, "curve", 1, "", 1, 1, 2.0)),
+    "surface": (dp.Grid.product(LINE, dp.Grid.uniform(0, 3, 4)), (False, "surface", 1, "", 2, 2, 6.0)),
+    "components": (GRID, (False, "curve", 2, "2 components (x, y)", 2, 1, 4.0)),
+}
+
+
+@pytest.mark.parametrize("kind", ANSWERS)
+def test_all_grids_answer_the_same_questions(kind):
+    grid, answers = ANSWERS[kind]
+    assert type(grid).__mro__[1] is dp.spaces.AnyGrid  # siblings: none is a special case of another
+    found = grid.is_line, grid.noun, grid.count, grid.description, len(grid.axes), len(grid.domain.axes), grid.volume
+    assert found == answers
+    assert grid.length == max(axis.length for axis in grid.domain.axes)
+    assert grid.label == ", ".join(axis.label for axis in grid.axes)
+    assert grid.shape == tuple(axis.size for axis in grid.axes)
+    assert grid.size == len(grid.points) == grid.weights.size == grid.count * grid.domain.size
+    mesh = np.meshgrid(*(axis.points for axis in grid.axes), indexing="ij")
+    assert np.reshape(grid.points, (grid.size, -1)).tolist() == np.stack([m.ravel() for m in mesh], axis=-1).tolist()
+    assert grid.weights.sum() == pytest.approx(grid.volume)
+    assert grid.rows() is grid.points
+    assert grid.rows(grid.points) is grid.points
+    assert grid.apart(grid.weights).size == grid.size
+    assert grid.domain.domain is grid.domain
+    assert grid.domain.count == 1
+
+
+def test_a_grid_of_no_kind_cannot_be_made():
+    with pytest.raises(TypeError, match="abstract"):
+        dp.spaces.AnyGrid()
+    with pytest.raises(dp.errors.FileError, match="unknown type"):
+        from_plain({"type": "AnyGrid"})
 
 
 @pytest.mark.parametrize("names", ["xy", ("x",), 1, 10**7, ("x", "x"), ("x", ""), ("x", 2), ("x", "y\n"), None, True])
@@ -113,8 +149,10 @@ def test_plans_travel_and_speak_of_components(method, neighbors):
         assert "over all components together" in text
         assert "own mean of each component" in text
         assert "surface" not in text
-    assert plan.band(0.9).lower.shape == plan.pointwise_sd().shape == (2, 25)
-    assert plan.pointwise_sd([0.5, 1.0]) == pytest.approx(plan.pointwise_sd(GRID.rows([0.5, 1.0])).reshape(2, 2))
+    assert plan.accuracy.band(0.9).lower.shape == plan.accuracy.pointwise_sd().shape == (2, 25)
+    assert plan.accuracy.pointwise_sd([0.5, 1.0]) == pytest.approx(
+        plan.accuracy.pointwise_sd(GRID.rows([0.5, 1.0])).reshape(2, 2)
+    )
 
 
 def test_plans_of_plain_curves_and_surfaces_keep_their_digests():
@@ -287,7 +325,7 @@ def test_confidence_bands_tell_components_apart():
     rng, n = np.random.default_rng(0), 50_000
     data = rng.normal(size=(n, 2, 1)) * np.array([[1.0], [0.1]]) * np.ones(25)
     release = dp.mean(data, epsilon=50, bound=dp.L2Ball(4.0), grid=GRID, method=dp.methods.Staged(dp.methods.KNorm(24)))
-    sampling, gain = release.plan.variability(release)
+    sampling, gain = release.plan.accuracy.variability(release)
     found = GRID.apart(gain) ** 2 * GRID.apart(release.stage.problem.basis.functions**2 @ sampling)
     assert 0.7 / n < found[0].mean() < 4 / n
     assert found[0].mean() > 4 * found[1].mean()

@@ -22,8 +22,9 @@ from opendp.metrics import change_one_distance
 import dpfda as dp
 from dpfda.ledger import Ledger
 from dpfda.noise import Laplace
-from dpfda.problems.base import Part, Stage, Summary
 from dpfda.problems.mean import MeanProblem
+from dpfda.problems.stage import Part, Stage
+from dpfda.problems.summary import Summary
 
 GRID = dp.Grid.uniform(0, 1, 12)
 FACTS: dict[str, Any] = {"n": 60, "epsilon": 1, "bound": dp.L2Ball(1.0), "grid": GRID}
@@ -86,6 +87,9 @@ class BoundFromData(dp.MeanPlan):
         largest = float(np.clip(self.grid.norm(np.clip(rows, -1e100, 1e100)).max(), 1e-6, 1e6))
         scaled = super().summarize(np.clip(rows, -1e100, 1e100) / largest * self.bound.radius, **reading)
         return Relative(scaled.key, scaled.count, scaled.totals)
+
+    def release(self, records: Any, ledger: Any = None, **options: Any) -> Any:
+        return super().release(self.summarize(records), ledger, **options)
 
 
 class FloatProblem(MeanProblem):
@@ -241,8 +245,8 @@ class DeltaForFree(dp.MeanPlan):
 class FreeGroups(dp.plans.GroupPlan):
     """Members are sound; all of them together forget the ledger."""
 
-    def release(self, records: Any, ledger: Any = None, query: str = "", **options: Any) -> Any:
-        return super().release(records, None, query, **options)
+    def release(self, records: Any, ledger: Any = None, **options: Any) -> Any:
+        return super().release(records, None, **options)
 
 
 # -- doors around the noise ------------------------------------------------------------------------------
@@ -279,11 +283,11 @@ class NothingIsSomebody(dp.MeanPlan):
     """A word for a missing label in a text file becomes a person of that name."""
 
     def summarize(self, records: Any, **reading: Any) -> Summary:
-        if not isinstance(records, str):
+        if not isinstance(records, dp.reading.Curves):
             return super().summarize(records, **reading)
-        frame = pd.read_csv(records, keep_default_na=False, dtype={"who": str})
+        frame = pd.read_csv(records.data, keep_default_na=False, dtype={"who": str})
         people = [f"the one called {who}" for who in frame["who"]]
-        return super().summarize(frame[reading["columns"]].to_numpy(float), units=people)
+        return super().summarize(frame[records.columns].to_numpy(float), units=people)
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)

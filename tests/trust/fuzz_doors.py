@@ -32,8 +32,8 @@ from dpfda.core.errors import DpfdaError
 from dpfda.core.labels import Coder, as_groups, label_text
 from dpfda.engines import checkpoints
 from dpfda.estimators import predictions
-from dpfda.plans import GroupPlan
 from dpfda.plans.base import Plan
+from dpfda.plans.joint import JointPlan
 from dpfda.reading.layouts import Long, zone_of
 from dpfda.reading.tables import pick
 from dpfda.spaces.alignment import Interpolate
@@ -88,14 +88,14 @@ def plan_for(door: str) -> dp.MeanPlan:
 
 def read_table(door: str, name: str, **reading: Any) -> Callable[[bytes], None]:
     def run(data: bytes) -> None:
-        plan_for(door).release(file_of(data, name), **reading)
+        plan_for(door).release(dp.read(file_of(data, name), **reading))
 
     return run
 
 
 def read_groups(data: bytes) -> None:
     problem = plan_for("csv").stage.problem
-    dp.engines.task.summarize_groups(problem, file_of(data, "g.csv"), "side", Coder(("north", "south")), header=True)
+    dp.engines.summarize_groups(problem, dp.read(file_of(data, "g.csv"), header=True), "side", ("north", "south"))
 
 
 def read_parquet(data: bytes) -> None:
@@ -108,7 +108,7 @@ def read_parquet(data: bytes) -> None:
 def read_groups_of(records: Any) -> None:
     problem = plan_for("csv").stage.problem
     columns = ["h1", "h2", "h3", "h4"]
-    dp.engines.task.summarize_groups(problem, records, "side", Coder(), columns=columns)
+    dp.engines.summarize_groups(problem, dp.read(records, columns=columns), "side", None)
 
 
 def read_arrow(data: bytes) -> None:
@@ -146,7 +146,7 @@ def read_plan(data: bytes) -> None:
     """A plan, and all that is shown of it."""
     text = data.decode("utf-8", "surrogateescape")
     plan = codec.from_plain(codec.unseal(text, "plan", 1).get("plan"))
-    if not isinstance(plan, Plan | GroupPlan):
+    if not isinstance(plan, Plan | JointPlan):
         raise dp.errors.FileError("No plan.")
     repr(plan)
     assert codec.from_plain(codec.unseal(plan.to_json(), "plan", 1)["plan"]) == plan

@@ -23,8 +23,9 @@ import dpfda as dp
 from dpfda.engines import checkpoints
 from dpfda.methods import Blocks
 from dpfda.plans import ClassPlan, GroupPlan
-from dpfda.spaces.alignment import Interpolate, Smooth, Unit
+from dpfda.spaces.alignment import Interpolate, Smooth
 from dpfda.spaces.kernels import Constant, Tabulated
+from dpfda.spaces.units import Unit
 
 LINE = dp.Grid.uniform(0, 1, 4, name="hour", unit="h")
 CURVES = np.random.default_rng(5).uniform(-1, 1, (6, 4))
@@ -110,7 +111,7 @@ def releases() -> dict[str, dp.Release]:
     made, rng = plans(), np.random.default_rng(6)
     numbers = rng.uniform(0, 1, (500, 3))
     plain = {name: made[name].release(CURVES) for name in ("knorm", "ar", "select", "bernstein")}  # type: ignore[attr-defined]
-    classes = made["classes"].release_records(np.column_stack([numbers[:, 0], np.arange(500) % 3]), None)  # type: ignore[attr-defined]
+    classes = made["classes"].release(np.column_stack([numbers[:, 0], np.arange(500) % 3]), None)  # type: ignore[attr-defined]
     return {
         **plain,
         "components": made["components"].release(np.hstack([CURVES, CURVES])),  # type: ignore[attr-defined]
@@ -214,13 +215,13 @@ def _summary() -> list[bytes]:
     def write(path: Path) -> None:
         for name in ("a", "b"):
             (path.parent / f"{name}.csv").write_bytes(_wide() if name == "a" else _wide().replace(b"0.", b"0.1"))
-        made["add-remove"].summarize(  # type: ignore[attr-defined]
-            [path.parent / "a.csv", path.parent / "b.csv"], header=True, checkpoint=path, site="here"
+        made["add-remove"].summarize(
+            dp.read([path.parent / "a.csv", path.parent / "b.csv"], header=True), checkpoint=path, site="here"
         )
 
     def grouped(path: Path) -> None:
         family, key = "0" * 64, mean_plan().problem.key
-        totals = {side: dp.problems.base.Summary(key, 3, np.arange(4)) for side in ("north", "south")}
+        totals = {side: dp.problems.summary.Summary(key, 3, np.arange(4)) for side in ("north", "south")}
         checkpoints.Saved(family, totals, (checkpoints.Part("a.csv", "1" * 64),)).save(path)
 
     return [_written(write), _written(grouped)]

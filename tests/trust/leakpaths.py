@@ -118,10 +118,10 @@ def means() -> Iterator[tuple[str, Path_]]:
     for name, data in tables.items():
         options = both if name in ("pandas", "polars", "lazy", "arrow", "dask frame") else {}
         more = {"n": ROWS} if "dask" in name else {}
-        yield f"mean {name}", lambda d=data, o=options, m=more: dp.mean(d, **FACTS, **o, **m)
+        yield f"mean {name}", lambda d=data, o=options, m=more: dp.mean(dp.read(d, **o), **FACTS, **m)
     yield "mean, any method", lambda: dp.mean(curves(), **{**FACTS, "method": None})
-    yield "mean by ward", lambda: dp.mean(frame, by="ward", **both, **FACTS)
-    yield "mean of households", lambda: dp.mean(frame, unit="household", **both, **FACTS)
+    yield "mean by ward", lambda: dp.mean(dp.read(frame, **both), by="ward", **FACTS)
+    yield "mean of households", lambda: dp.mean(dp.read(frame, **both), unit="household", **FACTS)
     yield (
         "mean with a stranger!",
         lambda: dp.mean(curves(), by=[WARD, *["a"] * 14, *["b"] * 15], groups=["a", "b"], **FACTS),
@@ -133,9 +133,9 @@ def means() -> Iterator[tuple[str, Path_]]:
     )
     yield "mean of one", lambda: dp.mean(curves()[3:4], neighbors="add-remove", n=2, **FACTS)
     irregular = dp.reading.Irregular([GRID.points.tolist()] * ROWS, curves().tolist())
-    yield "mean of irregular", lambda: dp.mean(irregular, align="linear", **FACTS)
-    yield "mean of smoothed", lambda: dp.mean(irregular, align="smooth", **FACTS)
-    yield "mean of long", lambda: dp.mean(long_table(), layout="long", align="linear", **FACTS)
+    yield "mean of irregular", lambda: dp.mean(dp.read(irregular, align="linear"), **FACTS)
+    yield "mean of smoothed", lambda: dp.mean(dp.read(irregular, align="smooth"), **FACTS)
+    yield "mean of long", lambda: dp.mean(dp.read(long_table(), layout="long", align="linear"), **FACTS)
     yield "plan and summary", _plan_and_summary
     yield "a private number of records", _private_count
     yield "interrupted!", lambda: dp.mean(_interrupted(), n=ROWS, **FACTS)
@@ -148,7 +148,7 @@ def means() -> Iterator[tuple[str, Path_]]:
 
 def _plan_and_summary() -> list[Any]:
     plan = dp.MeanPlan(n=ROWS, **FACTS)
-    summary = plan.summarize(people(), columns="v*")
+    summary = plan.summarize(dp.read(people(), columns="v*"))
     ball = dp.MeanPlan(n=ROWS, **{**FACTS, "method": dp.methods.KNorm(4)})
     print(repr(summary), str(summary), repr(ball.stage.to_lattice(ball.summarize(curves()))))
     return [plan]
@@ -387,7 +387,7 @@ def elsewhere(data: Path) -> Iterator[tuple[str, Path_]]:
 def _workers(frame: pd.DataFrame) -> Any:
     """A cluster in this process, with its logs."""
     with distributed.Client(processes=False, n_workers=1, threads_per_worker=1, dashboard_address=None):
-        return dp.mean(dask.dataframe.from_pandas(frame, npartitions=2), columns="v*", n=ROWS, **FACTS)
+        return dp.mean(dp.read(dask.dataframe.from_pandas(frame, npartitions=2), columns="v*"), n=ROWS, **FACTS)
 
 
 def _child(mean: tuple[Any, ...]) -> None:

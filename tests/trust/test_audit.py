@@ -88,7 +88,7 @@ def test_large_data_are_merged_as_small_ones_are_added():
 def test_later_passes_are_searched_as_well():
     plan = PLANS["mean, stages"]()
     drawn = [plan.statistic(plan.summarize(np.full((900, 12), 0.2)))]
-    target = later_target(plan, plan.next(drawn), 2)
+    target = later_target(plan, plan.schedule.next(drawn), 2)
     found = Search(target, 250, np.random.default_rng(1), lambda count: None).run()
     assert 0.4 <= found.share <= 1.0
 

@@ -76,9 +76,9 @@ UNWRITTEN = {"Custom", "InputBox", "FeatureMap", "Logistic", "Hinge", "Huber", "
 
 
 def concrete() -> set[str]:
-    kinds = codec.Fact.types.items()
+    kinds = codec.TYPES.items()
     ours = {name for name, kind in kinds if kind.__module__.startswith("dpfda.") and dataclasses.is_dataclass(kind)}
-    return {name for name in ours if not inspect.isabstract(codec.Fact.types[name]) and not name.startswith("_")}
+    return {name for name in ours if not inspect.isabstract(codec.TYPES[name]) and not name.startswith("_")}
 
 
 def test_examples_hold_every_registered_fact():

@@ -91,8 +91,8 @@ def test_lines_without_end(tmp_path):
     refused(lambda: PLAN.summarize(first), "begins with a line of more than 16,777,216 characters", 512 * MB)
     refused(lambda: PLAN.summarize(later), "A line has more than 16,777,216 characters", 512 * MB)
     (tmp_path / "good.csv").write_text("h1,h2,h3,h4\n1,0,0,1\n,,,\n")
-    short = center.summarize(tmp_path / "good.csv", header=True)
-    assert center.summarize(later, header=True) == short  # one record that is unusable, alone
+    short = center.summarize(dp.read(tmp_path / "good.csv", header=True))
+    assert center.summarize(dp.read(later, header=True)) == short  # one record that is unusable, alone
 
 
 def test_a_million_columns(tmp_path):
@@ -118,8 +118,8 @@ def test_a_long_text_that_is_repeated_is_read_once(tmp_path):
     texts = pa.DictionaryArray.from_arrays(pa.array(np.zeros(2000, dtype=np.int32)), ["x" * 5_000_000])
     table = pa.table({name: np.zeros(2000) for name in NAMES}).append_column("side", texts)
     pq.write_table(table, tmp_path / "x.parquet", compression="zstd")  # ten gigabytes, written out
-    read = {"columns": NAMES, "by": "side", **GOOD}
-    refused(lambda: dp.mean(tmp_path / "x.parquet", **read), "names of groups are printable texts", 512 * MB)
+    data = dp.read(tmp_path / "x.parquet", columns=NAMES)
+    refused(lambda: dp.mean(data, by="side", **GOOD), "names of groups are printable texts", 512 * MB)
 
 
 def test_parquet_that_is_nested_truncated_or_damaged(tmp_path):

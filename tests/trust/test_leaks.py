@@ -75,7 +75,7 @@ def printed(error: BaseException) -> str:
 def test_a_first_record_taken_for_names_is_not_shown(tmp_path):
     (tmp_path / "c.csv").write_text(f"{PERSON},1.0,2.0\nsomebody,3.0,4.0\n")
     with pytest.raises(dp.errors.RecordError, match=r"row 0 .*column 1 \(counted from 1\)") as caught:
-        dp.mean(tmp_path / "c.csv", header=True, epsilon=1, bound=dp.L2Ball(1.0))
+        dp.mean(dp.read(tmp_path / "c.csv", header=True), epsilon=1, bound=dp.L2Ball(1.0))
     assert PERSON not in printed(caught.value)
 
 
@@ -110,11 +110,11 @@ def test_an_unforeseen_error_is_not_quoted_by_the_command(kind, capsys):
 def test_how_many_rows_a_unit_or_a_curve_has_is_not_told():
     """Under replacement n is the number of units; their rows are private."""
     told: list[int] = []
-    facts = {**leakpaths.FACTS, "progress": lambda done, total: told.append(done)}
-    dp.mean(leakpaths.people(), unit="household", columns="v*", **facts)
-    dp.mean(leakpaths.long_table(), layout="long", align="linear", **facts)
+    facts, watched = leakpaths.FACTS, {"progress": lambda done, total: told.append(done)}
+    dp.mean(dp.read(leakpaths.people(), columns="v*", **watched), unit="household", **facts)
+    dp.mean(dp.read(leakpaths.long_table(), layout="long", align="linear", **watched), **facts)
     assert told == []
-    dp.mean(leakpaths.curves(), **facts)
+    dp.mean(dp.read(leakpaths.curves(), **watched), **facts)
     assert told == [leakpaths.ROWS]
 
 

@@ -1,7 +1,11 @@
 """The verbs: one call from data to a release."""
 
-from dpfda.api.curves import compare, covariance, mean, suggest_radius
+from dpfda.api.comparing import compare
+from dpfda.api.covariances import covariance
 from dpfda.api.densities import density
 from dpfda.api.files import load
+from dpfda.api.means import mean
+from dpfda.api.radii import suggest_radius
+from dpfda.reading.curves import read
 
-__all__ = ["compare", "covariance", "density", "load", "mean", "suggest_radius"]
+__all__ = ["compare", "covariance", "density", "load", "mean", "read", "suggest_radius"]

@@ -1,64 +1,112 @@
-"""The sentence about densities: one call from points or counts to a release."""
+"""`dp.density`: a density of points, or of a table of counts."""
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Unpack, overload
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from dpfda import engines
-from dpfda.api.curves import PLACEHOLDER
+from dpfda.api.releasing import PLACEHOLDER, Request
+from dpfda.api.types import By, DensityOptions, Epsilon, Invalid, LedgerLike, Neighbors, Outside, Sizes
 from dpfda.core.checks import check_guess
 from dpfda.core.errors import ParameterError, RecordError, shown
-from dpfda.core.labels import as_groups, warn_of_reading
-from dpfda.ledger import Ledger
+from dpfda.core.labels import as_groups
 from dpfda.methods import KNorm, Method
-from dpfda.plans import DensityPlan, GroupPlan
-from dpfda.problems.base import Summary
-from dpfda.reading import source as readers
-from dpfda.release import door
+from dpfda.plans.density import DensityPlan
+from dpfda.reading.curves import as_curves
+from dpfda.release.passes import Data, Given, GroupedData
+from dpfda.results.density import DensityRelease
+from dpfda.results.groups import GroupRelease
 from dpfda.spaces.kernels import Kernel
 
+Domain = Sequence[tuple[float, float]]
 
+
+@overload
+def density(
+    points: Any = None, *, epsilon: Epsilon, domain: Domain, counts: ArrayLike | None = None, by: None = None,
+    n: int | None = None, **options: Unpack[DensityOptions],
+) -> DensityRelease: ...  # fmt: skip
+@overload
+def density(
+    points: Any = None, *, epsilon: Epsilon, domain: Domain, counts: Mapping[str, ArrayLike], by: None = None,
+    groups: Sequence[str] | None = None, n: Sizes | None = None, **options: Unpack[DensityOptions],
+) -> GroupRelease[DensityRelease]: ...  # fmt: skip
+@overload
+def density(
+    points: Any = None, *, epsilon: Epsilon, domain: Domain, counts: None = None, by: By,
+    groups: Sequence[str] | None = None, n: Sizes | None = None, **options: Unpack[DensityOptions],
+) -> GroupRelease[DensityRelease]: ...  # fmt: skip
 def density(
     points: Any = None,
     *,
-    epsilon: Any = None,
-    domain: Sequence[tuple[float, float]] | None = None,
+    epsilon: Epsilon | None = None,
+    domain: Domain | None = None,
+    counts: ArrayLike | Mapping[str, ArrayLike] | None = None,
+    by: By | None = None,
+    groups: Sequence[str] | None = None,
     cells: int | Sequence[int] | None = None,
-    counts: Any = None,
     edges: Any = None,
     axes: Sequence[str] | None = None,
     kernel: Kernel | None = None,
     bandwidth: float | Sequence[float] | None = None,
     eta: float | None = None,
     method: Method | None = None,
-    neighbors: str = "replace",
-    invalid: str = "raise",
-    outside: str = "raise",
-    postprocess: bool = True,
-    by: Any = None,
-    groups: Sequence[str] | None = None,
-    ledger: Ledger | str | os.PathLike[str] | None = None,
-    n: int | Mapping[str, int] | None = None,
-    columns: readers.Columns = None,
-    header: bool | None = None,
-    engine: str | None = None,
+    neighbors: Neighbors = "replace",
+    invalid: Invalid = "raise",
+    outside: Outside = "raise",
+    n: Sizes | None = None,
+    ledger: LedgerLike | None = None,
     query: str = "density",
-    progress: readers.Progress | None = None,
-) -> Any:
+    postprocess: bool = True,
+) -> DensityRelease | GroupRelease[DensityRelease]:
     """Release a density of points in one to three dimensions under pure differential privacy.
 
     (Every method but `GaussianProcess` is pure; that one has a delta, and says so.)
 
-    `points` is an array (a vector, or one row per point), a table, a stream, paths of CSV or Parquet files, or a
-    Dask or Spark collection, as for :func:`mean`. Instead, `counts` is a table of whole numbers with bin `edges`
-    (or one count per cell), or one such table per group. `epsilon` and `domain` have no default: they are decisions.
-    `by` is a column of public labels, or one label per point, and gives one density per group; with ``add-remove``
-    the list of `groups` must be given, and `n` is a guess of each group's size.
+    Parameters
+    ----------
+    points : Curves or anything that :func:`read` takes, optional
+        A vector, or one row per point.
+    epsilon : float or str
+        The privacy budget. It has no default: it is a decision.
+    domain : sequence of (low, high)
+        One public range per coordinate. It has no default and is never read from data.
+    counts : array or mapping, optional
+        Instead of points, a table of whole numbers with bin `edges` (or one count per cell), or one table per group.
+    by, groups, neighbors, invalid, n, ledger, query
+        As for :func:`mean`.
+    cells : int or sequence, optional
+        How finely points are told apart along each coordinate.
+    edges : sequence, optional
+        Edges of the bins of a table of counts, for each coordinate.
+    axes : sequence of str, optional
+        Names of the coordinates.
+    kernel, bandwidth, eta : optional
+        A smoothing, for methods that smooth by a kernel.
+    method : Method, optional
+        Default: whichever of two is more accurate over a public class of densities.
+    outside : "raise" or "clip"
+        Whether a point outside the domain is wrong, or is moved to its edge.
+    postprocess : bool
+        Whether the release is shrunk and projected onto densities, which is free of privacy cost.
 
+    Returns
+    -------
+    DensityRelease
+        Or, with groups, a GroupRelease: one DensityRelease for each.
+
+    Raises
+    ------
+    dpfda.errors.ParameterError
+        Where an argument is wrong. Nothing is charged then.
+    dpfda.errors.RecordError
+        Where a record is wrong and ``invalid="raise"``. Nothing is charged then.
+
+    Examples
+    --------
     >>> import numpy as np, dpfda as dp
     >>> ages = np.random.default_rng(0).gamma(9.0, 8.0, 3000).clip(0, 110)
     >>> dp.density(ages, epsilon=1.0, domain=[(0, 110)]).values.min() >= 0
@@ -71,38 +119,29 @@ def density(
         "bandwidth": bandwidth, "eta": eta, "neighbors": neighbors, "invalid": invalid, "outside": outside,
         "postprocess": postprocess,
     }  # fmt: skip
-    grouped = by is not None or isinstance(counts, Mapping)
-    if not grouped and (groups is not None or isinstance(n, Mapping)):
+
+    def plan_for(size: int | None) -> DensityPlan:
+        if size is None:  # while points are being counted the method does not matter
+            return DensityPlan(n=PLACEHOLDER, method=KNorm(1) if method is None else method, **facts)
+        if n is None and size < 2:
+            raise RecordError("The data holds fewer than two points", cure="A density of one point is that point.")
+        return DensityPlan(n=size, method=method, **facts)
+
+    request = Request(plan_for, neighbors, n, ledger, query)
+    if counts is not None:
+        return _of_counts(request, counts, by, groups)
+    curves = as_curves(points)
+    if by is not None:
+        return request.release_groups(lambda names: GroupedData(curves, by=by, groups=names), groups)
+    if groups is not None:
         raise ParameterError("groups need labels", "none", "Pass by=<a column, or one label per point>.")
-    if n is None and points is not None and not grouped:
-        hint = readers.Source(points).size_hint()  # public under `replace`, and most sources know it
-        n = hint if hint is not None and hint >= 2 else None
-    book = door.open_ledger(ledger)
-    if not grouped and n is not None:
-        plan = DensityPlan(n=n, method=method, **facts)  # type: ignore[arg-type]
-        door.check_budget(book, plan)
-        summary = plan.summarize(points, counts=counts, **_reading(counts, columns, header, engine, progress))
-        return door.execute(plan, summary, book, query)
-    probe = DensityPlan(n=PLACEHOLDER, method=KNorm(1) if method is None else method, **facts)
-    door.check_budget(book, probe)
-    facts["method"] = method
-    reading = _reading(counts, columns, header, engine, progress)
-    if not grouped:
-        if counts is None:  # while points are being counted, all are used
-            summary = engines.summarize(probe.problem, points, **reading)
-        else:
-            summary = probe.summarize(counts=counts)
-        return door.execute(_planned(summary, None, facts), summary, book, query)
-    parts = _grouped(probe, points, counts, by, groups, n, reading)
-    sizes = n if isinstance(n, Mapping) else dict.fromkeys(parts, n)
-    if missing := [name for name in parts if name not in sizes]:
-        raise ParameterError("n must have a guess for every group", shown(missing[0]), "Add it.")
-    plans = [_planned(part, sizes[name], facts, name) for name, part in parts.items()]
-    read = True if counts is None and groups is None else None
-    return GroupPlan(tuple(parts), tuple(plans), read).release(parts, book, query)
+    if n is None:  # public under `replace`, and most sources know it
+        hint = curves.source().size_hint()
+        request = Request(plan_for, neighbors, hint if hint is not None and hint >= 2 else None, ledger, query)
+    return request.release(Data(curves))
 
 
-def _check_given(points: Any, counts: Any, domain: Any) -> None:
+def _check_given(points: Any, counts: Any, domain: Domain | None) -> None:
     if (points is None) == (counts is None):
         raise ParameterError("a density needs points or counts", "both or neither", "Pass one of them.")
     if domain is None:
@@ -111,50 +150,28 @@ def _check_given(points: Any, counts: Any, domain: Any) -> None:
         )
 
 
-def _reading(counts: Any, columns: Any, header: Any, engine: Any, progress: Any) -> dict[str, Any]:
-    reading = {"columns": columns, "header": header, "engine": engine, "progress": progress}
-    return {} if counts is not None else reading
-
-
-def _planned(summary: Summary, n: Any, facts: dict[str, Any], group: str = "") -> DensityPlan:
-    """The plan for as many points as there are (where that is public)."""
-    if n is None and summary.count < 2:
-        where = f"The group {group!r}" if group else "The data"
-        raise RecordError(f"{where} holds fewer than two points", cure="A density of one point is that point.")
-    return DensityPlan(n=summary.count if n is None else n, **facts)
-
-
-def _grouped(
-    probe: DensityPlan,
-    points: Any,
-    counts: Any,
-    by: Any,
-    groups: Sequence[str] | None,
-    n: Any,
-    reading: dict[str, Any],
-) -> dict[str, Summary]:
-    """One summary per group: labels on points, or one table of counts each."""
+def _of_counts(
+    request: Request[DensityRelease], counts: Any, by: By | None, groups: Sequence[str] | None
+) -> DensityRelease | GroupRelease[DensityRelease]:
+    """The same from tables of counts, which are summaries already."""
+    stand_in = request.plan_for(None)
+    assert isinstance(stand_in, DensityPlan)
+    if by is not None:
+        raise ParameterError("counts by group are a mapping", shown(by), "Pass counts={'north': [...], ...}.")
+    if not isinstance(counts, Mapping):
+        if groups is not None:
+            raise ParameterError("groups need labels", "none", "Pass counts={'north': [...], ...}.")
+        return request.release(Given({"": stand_in.summarize_counts(counts)}))
+    tables = {str(name): table for name, table in counts.items()}
+    if len(tables) < len(counts):
+        raise ParameterError("groups must have different names", "two that are spelt alike", "Rename one.")
     names = as_groups(groups)
-    if counts is not None:
-        if by is not None or not isinstance(counts, Mapping):
-            raise ParameterError("counts by group are a mapping", shown(by), "Pass counts={'north': [...], ...}.")
-        tables = {str(name): table for name, table in counts.items()}
-        if len(tables) < len(counts):
-            raise ParameterError("groups must have different names", "two that are spelt alike", "Rename one.")
-        if names is None and not probe.problem.count_is_private:
-            return {name: probe.summarize_counts(table) for name, table in tables.items()}
-        if names is not None:
-            if missing := set(tables) - set(names):
-                raise ParameterError("groups must hold those of the counts", shown(min(missing)), "Add it to groups.")
-            nothing = np.zeros(probe.problem.bins, dtype=int)
-            return {name: probe.summarize_counts(tables.get(name, nothing)) for name in names}
-    if names is None and probe.problem.count_is_private:
+    if names is None and stand_in.problem.count_is_private:
         raise ParameterError(
             "with add-remove, which groups exist must be public", "no list", "Pass groups=['north', 'south', ...]."
         )
-    if names is None:
-        warn_of_reading("groups")
-    most = None
-    if names is not None and n is not None and probe.most is not None:  # no record may stop a run: no more are used
-        most = {name: n[name] for name in names if name in n} if isinstance(n, Mapping) else dict.fromkeys(names, n)
-    return engines.summarize_groups(probe.problem, points, by, names, most=most, **reading)
+    if names is not None and (missing := set(tables) - set(names)):
+        raise ParameterError("groups must hold those of the counts", shown(min(missing)), "Add it to groups.")
+    nothing = np.zeros(stand_in.problem.bins, dtype=int)
+    found = {name: stand_in.summarize_counts(tables.get(name, nothing)) for name in names or tables}
+    return request.release_groups(lambda _: Given(found), names or tuple(tables))

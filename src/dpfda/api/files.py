@@ -1,20 +1,42 @@
-"""Releases read again from files."""
+"""`dp.load`: releases read again from files."""
 
 from __future__ import annotations
 
 import os
-from typing import Any
 
 from dpfda import plans, results
+from dpfda.results import ClassRelease, GroupRelease, Release
 
 #: Files name the types of what they hold. All are known once the plans are loaded.
 KNOWN = plans.__all__
 
 
-def load(path: str | os.PathLike[str]) -> Any:
-    """A release (or one per group) read from the file that :meth:`Release.save` wrote; damaged files are refused.
+def load(path: str | os.PathLike[str]) -> Release | GroupRelease[Release] | ClassRelease:
+    """A release (or one per group) from the file that :meth:`Release.save` wrote.
 
-    The file decides: parameters that another version or machine would select differently are taken
-    as they were chosen.
+    The file decides: parameters that another version or machine would select differently are taken as they were chosen.
+
+    Parameters
+    ----------
+    path : path
+        The file.
+
+    Returns
+    -------
+    Release, GroupRelease or ClassRelease
+        As it was saved.
+
+    Raises
+    ------
+    dpfda.errors.FileError
+        Where the file is damaged, or of another kind.
+
+    Examples
+    --------
+    >>> import os, tempfile, numpy as np, dpfda as dp
+    >>> release = dp.mean(np.ones((50, 12)), epsilon=1.0, bound=dp.L2Ball(1.0))
+    >>> path = release.save(os.path.join(tempfile.mkdtemp(), "mean.json"))
+    >>> dp.load(path).plan == release.plan
+    True
     """
     return results.load(path)

@@ -11,6 +11,7 @@ import os
 import tempfile
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,7 @@ from dpfda.audits.search import Found
 from dpfda.audits.targets import WHOLE, first_target
 from dpfda.core.errors import ParameterError
 from dpfda.plans import opendp as interop
+from dpfda.reading.curves import Curves
 
 #: Words that stand for a label that is not there.
 WORDS = ("NA", "NULL", "NaN", "None", "n/a", "")
@@ -110,33 +112,33 @@ class Doors:
         name = "One file counts once"
         with tempfile.TemporaryDirectory() as folder:
             path, link, other = (Path(folder) / f"{which}.csv" for which in ("file", "link", "other"))
-            reading = self._written(path, np.repeat(self.other, 3, axis=0), ["a", "b", "c"])
+            read = self._written(path, np.repeat(self.other, 3, axis=0), ["a", "b", "c"])
             try:
                 link.symlink_to(path)
                 os.link(path, other)
             except OSError:  # a system without links
                 link = other = path
-            if not _accepted(self.plan.summarize, str(path), **reading):
+            if not _accepted(self.plan.summarize, read(str(path))):
                 return Check(name, False, "one file alone is not read")
             for twin in (path, link, other):
-                if _accepted(self.plan.summarize, [str(path), str(twin)], **reading):
+                if _accepted(self.plan.summarize, read([str(path), str(twin)])):
                     return Check(name, False, f"a list that names a file twice is read ({twin.name})")
-                if _accepted(self._merged, path, twin, reading):
+                if _accepted(self._merged, read(str(path)), read(str(twin))):
                     return Check(name, False, f"summaries of one file merge ({twin.name})")
         return Check(name, True, "under one name, a link and a second name it is refused the second time")
 
-    def _merged(self, path: Path, twin: Path, reading: dict[str, Any]) -> Any:
-        return self.plan.summarize(str(path), **reading).merge(self.plan.summarize(str(twin), **reading))
+    def _merged(self, one: Curves, other: Curves) -> Any:
+        return self.plan.summarize(one).merge(self.plan.summarize(other))
 
-    def _written(self, path: Path, rows: np.ndarray, people: list[str]) -> dict[str, Any]:
+    def _written(self, path: Path, rows: np.ndarray, people: list[str]) -> Callable[[Any], Curves]:
         """Rows in a text file, with whose they are; and how that is read."""
         names = [f"c{i}" for i in range(rows.shape[1])]
-        unit = self.target.problem.alignment.unit.name if self.target.keyed else None
+        unit = self.target.unit
         lines = [",".join([*([unit] if unit else []), *names])]
         for person, row in zip(people, rows, strict=True):
             lines.append(",".join([*([person] if unit else []), *(repr(float(x)) for x in row)]))
         path.write_text("\n".join(lines) + "\n", encoding="utf-8")
-        return {"header": True, "columns": names}
+        return partial(Curves, header=True, columns=names)
 
     # -- labels, numbers, records ---------------------------------------------------------------
 
@@ -152,8 +154,8 @@ class Doors:
                     if record is not None:
                         rows, people = np.vstack([record, rows, record]), [word, *others, "somebody"]
                     path = Path(folder) / f"{len(outcomes)}.csv"
-                    reading = self._written(path, rows, people)
-                    outcomes.append(self._outcome(plan.summarize, str(path), **reading))
+                    read = self._written(path, rows, people)
+                    outcomes.append(self._outcome(plan.summarize, read(str(path))))
                 check = self._told(name, outcomes[0], outcomes[1], f"a row of {word!r}", self._may_stop)
                 if not check.passed:
                     return check

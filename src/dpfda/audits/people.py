@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from dpfda.problems.contracts import Problem
 from dpfda.problems.design import Covariates, CurveResponse, Features
 from dpfda.problems.mean import MeanProblem
 from dpfda.problems.moments import PairProblem
@@ -65,7 +66,7 @@ class Space:
             return self.settled((self.low + self.high) / 2 + far * (weights @ self.shapes))
 
 
-def space_of(problem: Any) -> Space:
+def space_of(problem: Problem) -> Space:
     """The public ranges of a problem's records."""
     inner = getattr(problem, "inner", None) or getattr(problem, "code", None)
     if isinstance(inner, MeanProblem):

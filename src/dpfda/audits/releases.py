@@ -113,7 +113,7 @@ class _Known:
         if drawn:
             total = 0.0
             for number, outcome in enumerate(drawn):
-                stage = self.plan.next(drawn[:number]) if number else self.plan.stage
+                stage = self.plan.schedule.next(drawn[:number]) if number else self.plan.stage
                 reread = later_target(self.plan, stage, 0).summarize
                 sides = self.first if number == 0 else self._sides_of(stage, reread)
                 total += self._at(stage, outcome, sides)

@@ -21,7 +21,8 @@ from dpfda.audits.steps import NoiseStep
 from dpfda.core import codec
 from dpfda.core.errors import FileError
 from dpfda.core.files import write_whole
-from dpfda.results import plots, statements
+from dpfda.results import plots
+from dpfda.results.wording import cost
 
 VERSION = 1
 #: A defect is called detectable if it would be seen with this probability, in standard errors.
@@ -129,6 +130,11 @@ def described(finding: Finding) -> str:
     return f"{finding.what}{where}{ratio}"
 
 
+def headed(part: str, check: Check) -> str:
+    """What a check is called on a page: its name, after that of its part."""
+    return f"{part}: {check.name}" if part else check.name
+
+
 @dataclass(frozen=True)
 class Audit:
     """The result of :func:`dpfda.audit`: whether anything spoke against a plan, and everything that was tried.
@@ -167,7 +173,7 @@ class Audit:
     @property
     def failures(self) -> list[str]:
         """What spoke against the plan."""
-        return [f"{part + ': ' if part else ''}{c.name}: {c.detail}" for part, c in self.checks if not c.passed]
+        return [f"{headed(part, check)}: {check.detail}" for part, check in self.checks if not check.passed]
 
     @property
     def largest_loss(self) -> float:
@@ -182,7 +188,7 @@ class Audit:
     @property
     def title(self) -> str:
         kind = type(self.plan).__name__
-        return f"Audit of a {kind}, {statements.cost(self.plan)}, plan {self.plan.digest[:12]}"
+        return f"Audit of a {kind}, {cost(self.plan)}, plan {self.plan.digest[:12]}"
 
     @property
     def subject(self) -> str:
@@ -191,9 +197,13 @@ class Audit:
         noun, record = first.wording.release, first.wording.record
         several = f"{len(self.parts)} parts, each a {noun}" if len(self.parts) > 1 else noun
         return (
-            f"{several.capitalize()} of {first.n:,} {record}s, {first.method_words}; neighbours differ by one {record} "
-            f"{'more or less' if first.problem.count_is_private else 'replaced'}."
+            f"{several.capitalize()} of {first.n:,} {record}s, {first.wording.method}; neighbours differ by one "
+            f"{record} {'more or less' if first.problem.count_is_private else 'replaced'}."
         )
+
+    @property
+    def _when(self) -> str:
+        return f"{self.made}, {self.seconds:.0f} s"
 
     @property
     def verdict(self) -> str:
@@ -226,21 +236,20 @@ class Audit:
         ]
 
     def __str__(self) -> str:
-        lines = [self.title, self.subject, f"{self.made}, {self.seconds:.0f} s", "", self.verdict, ""]
+        lines = [self.title, self.subject, self._when, "", self.verdict, ""]
         for part, check in self.checks:
-            head = f"{part}: {check.name}" if part else check.name
-            lines += [f"[{'ok' if check.passed else 'FAIL':>4}] {head}", f"       {check.detail}"]
+            lines += [f"[{'ok' if check.passed else 'FAIL':>4}] {headed(part, check)}", f"       {check.detail}"]
         return "\n".join([*lines, "", *(f"- {limit}" for limit in self.limits)])
 
     __repr__ = __str__
 
     def to_markdown(self) -> str:
         """One page with a table of checks."""
-        lines = [f"# {self.title}", "", self.subject, "", f"{self.made}, {self.seconds:.0f} s.", ""]
+        lines = [f"# {self.title}", "", self.subject, "", f"{self._when}.", ""]
         lines += [f"**{self.verdict}**", ""]
         lines += ["| | check | what was seen |", "|---|---|---|"]
         for part, check in self.checks:
-            cells = [f"{part}: {check.name}" if part else check.name, check.detail]
+            cells = [headed(part, check), check.detail]
             mark = "ok" if check.passed else "**FAIL**"
             lines.append("| " + " | ".join([mark, *(cell.replace("|", "\\|") for cell in cells)]) + " |")
         return "\n".join([*lines, "", *(f"- {limit}" for limit in self.limits), ""])
@@ -249,10 +258,10 @@ class Audit:
         """The same page with a picture, in one file."""
         rows = "".join(
             f"<tr class={'ok' if c.passed else 'bad'}><td>{'ok' if c.passed else 'FAIL'}</td>"
-            f"<td>{html.escape(f'{part}: {c.name}' if part else c.name)}</td><td>{html.escape(c.detail)}</td></tr>"
+            f"<td>{html.escape(headed(part, c))}</td><td>{html.escape(c.detail)}</td></tr>"
             for part, c in self.checks
         )
-        when = html.escape(f"{self.subject} {self.made}, {self.seconds:.0f} s.")
+        when = html.escape(f"{self.subject} {self._when}.")
         limits = "".join(f"<li>{html.escape(limit)}</li>" for limit in self.limits)
         return PAGE.format(
             title=html.escape(self.title), verdict=html.escape(self.verdict), when=when,

@@ -20,9 +20,10 @@ from dpfda.audits.steps import NoiseStep, noise_step
 from dpfda.audits.targets import Company, Target, encoded_alone, first_target, later_target
 from dpfda.core.checks import check_integer
 from dpfda.core.errors import DpfdaError, ParameterError, shown
-from dpfda.plans import ClassPlan, GroupPlan
+from dpfda.plans import ClassPlan
 from dpfda.plans.base import Plan
-from dpfda.spaces.alignment import Unit
+from dpfda.plans.joint import JointPlan
+from dpfda.spaces.units import Unit
 
 #: Probability that a sound plan fails any of an audit's statistical tests.
 FALSE_ALARM = 1e-7
@@ -53,12 +54,9 @@ def audit(
     """
     for name, value, least in (("draws", draws, 1000), ("releases", releases, 8), ("effort", effort, 100)):
         check_integer(name, value, least, "Fewer show nothing.")
-    if isinstance(plan, GroupPlan):
-        members = dict(zip(plan.groups, plan.plans, strict=True))
-    elif isinstance(plan, Plan):
-        members = {"": plan}
-    else:
+    if not isinstance(plan, Plan | JointPlan):
         raise ParameterError("an audit is of a plan", shown(plan), "Pass dp.MeanPlan(...), or a file to dpfda audit.")
+    members = plan.members
     began, made = time.time(), datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")
     found: list[PlanAudit] = []
     for name, member in members.items():
@@ -68,7 +66,7 @@ def audit(
             continue
         auditor = Auditor(member, FALSE_ALARM / len(members), np.random.default_rng(seed), progress)
         found.append(auditor.run(name, draws, releases, effort))
-    together = _together(plan, found) if isinstance(plan, GroupPlan) else []
+    together = _together(plan, found) if isinstance(plan, JointPlan) else []
     return Audit(plan, tuple(found), tuple(together), made, time.time() - began, FALSE_ALARM, seed)
 
 
@@ -87,7 +85,7 @@ def _together(plan: Any, found: list[PlanAudit]) -> list[Check]:
         plan = replace(plan, plans=audited)
     if classes:
         summary = plan.plans[0].summarize(sides[0].rows)
-        whole = Data(dict.fromkeys(plan.groups, summary))
+        whole = Data(dict.fromkeys(plan.names, summary))
     else:
         labels = np.repeat(plan.groups, [len(side.rows) for side in sides]).tolist()
         units = [f"{name} {who}" for name, side in zip(plan.groups, sides, strict=True)
@@ -99,7 +97,7 @@ def _together(plan: Any, found: list[PlanAudit]) -> list[Check]:
 def _one_each(plan: Any, whole: Data) -> Check:
     """One summary given for two groups: everybody would be in both."""
     name = "One summary is not two groups"
-    if len(plan.groups) < 2 or any(member.passes_needed > 1 for member in plan.plans):
+    if len(plan.groups) < 2 or any(member.schedule.passes > 1 for member in plan.plans):
         return Check(name, True, "groups are read together here")
     found = plan.summarize(whole.rows, **whole.reading)
     again = dict.fromkeys(plan.groups, found[plan.groups[0]])
@@ -164,7 +162,7 @@ class Auditor:
                 company = Company(target, found.pair.others)
                 data = company, found.pair.second if not target.count_is_private else found.pair.first
             drawn.append(self._quiet(stage, target, data))
-            stage = self.plan.next(drawn)
+            stage = self.plan.schedule.next(drawn)
             target = later_target(self.plan, stage, len(drawn) + 1) if stage is not None else target
 
     def _quiet(self, stage: Any, target: Target, data: tuple[Company, np.ndarray]) -> np.ndarray:

@@ -15,7 +15,8 @@ import numpy as np
 from dpfda import engines
 from dpfda.audits.people import space_of
 from dpfda.core.errors import DpfdaError, RecordError
-from dpfda.problems.base import Summary
+from dpfda.problems.contracts import Problem
+from dpfda.problems.summary import Summary
 
 #: Data sets of up to this many numbers are summarised whole at every step.
 WHOLE = 200_000
@@ -28,7 +29,7 @@ class Target:
     name: str
     epsilon: float
     n: int
-    problem: Any
+    problem: Problem
     summarize: Callable[..., Any]
     statistic: Callable[[Any], np.ndarray]
     loss: Callable[[np.ndarray], float]
@@ -42,7 +43,13 @@ class Target:
     @property
     def keyed(self) -> bool:
         """Whether a record is all that one person or household has, in any number of rows."""
-        return self.problem.alignment is not None and self.problem.alignment.unit is not None
+        return self.unit is not None
+
+    @property
+    def unit(self) -> str | None:
+        """The column that says whose a row is, where there is one."""
+        alignment = self.problem.alignment
+        return None if alignment is None or alignment.unit is None else alignment.unit.name
 
     def read(self, rows: np.ndarray, people: Sequence[str]) -> Any:
         """The summary of these rows, each of them somebody's."""
@@ -51,7 +58,7 @@ class Target:
 
 def first_target(plan: Any) -> Target:
     """The first pass, through the plan's own methods."""
-    name = "the release" if plan.next([np.zeros(plan.stage.problem.size)]) is None else "pass 1"
+    name = "the release" if plan.schedule.next([np.zeros(plan.stage.problem.size)]) is None else "pass 1"
     stage = plan.stage
     run = (plan.summarize, plan.statistic, plan.loss)
     return Target(name, float(stage.epsilon), plan.n, stage.problem, *run, stage.parts, _precision(stage))

@@ -13,7 +13,8 @@ from functools import cached_property
 import numpy as np
 from scipy.spatial.distance import cdist
 
-#: What cancellation can leave in a squared distance, as a share of the squared lengths.
+#: What cancellation can leave in a squared distance, as a share of the squared lengths: far above rounding, and
+#: added to the bound.
 CANCELLED = 1e-12
 
 
@@ -217,4 +218,5 @@ class Measure:
         return np.sqrt(np.maximum(squares, 0.0))
 
 
+#: Both norms, with the work that takes a few seconds: any amount is sound, more is tighter.
 ABSOLUTE, EUCLIDEAN = Measure(1, 2.0**32), Measure(2, 2.0**37)

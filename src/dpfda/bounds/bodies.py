@@ -24,7 +24,15 @@ from dpfda.spaces.grid import Grid
 
 
 class Bound(Fact, ABC):
-    """A convex body about an optional public centre, a number or a curve on the grid (derivations: bounded records)."""
+    """A convex body about an optional public centre, a number or a curve on the grid (derivations: bounded records).
+
+    Every record is clipped to it before it is added up.
+
+    Examples
+    --------
+    >>> isinstance(Box([1.0, 0.5]), Bound)
+    True
+    """
 
     norm: ClassVar[str]
     #: Whether records are clipped as curves on the grid (True) or as coefficients (False).
@@ -141,6 +149,15 @@ def _lengths(values: ArrayLike, name: str) -> np.ndarray:
 class L2Ball(Bound):
     """Curves within `radius` of the centre in the grid's L2 norm (derivations: bounded records).
 
+    Parameters
+    ----------
+    radius : float
+        A positive public number, that you can defend without looking at the data.
+    center : float or array, optional
+        A public centre: a number, or one value per grid point. Default: zero.
+
+    Examples
+    --------
     >>> L2Ball(2.0).support([3.0, 4.0, 0.0])
     10.0
     >>> L2Ball(1.0).clip([3.0, 4.0]).round(6).tolist()
@@ -176,6 +193,15 @@ class L2Ball(Bound):
 class Ellipsoid(Bound):
     """Coefficients with ``sum (c_j / axes_j)^2 <= 1``; as many coefficients as axes (derivations: bounded records).
 
+    Parameters
+    ----------
+    axes : array of float
+        Positive public semi-axes, one per coefficient.
+    center : float or array, optional
+        A public centre: a number, or one value per grid point. Default: zero.
+
+    Examples
+    --------
     >>> Ellipsoid([2.0, 1.0]).support([3.0, 8.0])
     10.0
     """
@@ -209,6 +235,15 @@ class Ellipsoid(Bound):
 class L1Ball(Bound):
     """Coefficients with ``sum |c_j| <= radius`` (derivations: bounded records).
 
+    Parameters
+    ----------
+    radius : float
+        A positive public number, that you can defend without looking at the data.
+    center : float or array, optional
+        A public centre: a number, or one value per grid point. Default: zero.
+
+    Examples
+    --------
     >>> L1Ball(1.0).support([3.0, 4.0])
     4.0
     """
@@ -251,6 +286,15 @@ class L1Ball(Bound):
 class Box(Bound):
     """Coefficients with ``|c_j| <= sides_j``; as many coefficients as sides (derivations: bounded records).
 
+    Parameters
+    ----------
+    sides : array of float
+        Positive public bounds, one per coefficient.
+    center : float or array, optional
+        A public centre: a number, or one value per grid point. Default: zero.
+
+    Examples
+    --------
     >>> Box([1.0, 0.5]).support([3.0, 4.0])
     5.0
     """

@@ -18,15 +18,18 @@ from dpfda.bounds.sensitivities import BoxSensitivity
 from dpfda.bounds.sensitivity import Sensitivity
 from dpfda.core.errors import ParameterError
 
+# All of these are sound, whatever their values: they decide how tight a certified bound is, and how long it takes
+# (derivations: densities).
+
 #: Up to this many atoms every pair is compared.
 EXACT = 4096
-#: A certified bound this close to a distance that is attained is not worth refining.
+#: A certified bound this close to a distance that is attained is not worth refining; what it may be off is charged.
 TIGHT = 1.01
 #: Blocks that are compared with every single atom, and how often the worst of them are halved.
 HUBS, HUB_ROUNDS = 96, 3
-#: How far a bound may lie above a distance that is attained.
+#: How far a bound may lie above a distance that is attained; a looser one is refused.
 WIDEST_GAP = 1.4
-#: Atoms that stand for all of them while parameters are being chosen.
+#: Atoms that stand for all of them while parameters are being chosen; noise is never calibrated by them.
 OUTLINE = 256
 
 

@@ -18,16 +18,20 @@ try:
 except ImportError:  # the extra is optional
     numba = None  # type: ignore[assignment]
 
-#: Lattice radius of every bound: squares inside sum to at most 2^48, and stay exact up to 5.6 radii.
+#: Lattice radius of every bound: squares inside sum to at most 2^48, and stay exact up to 5.6 radii
+#: (derivations: integer clip).
 RADIUS_BITS = 24
 RADIUS = 2.0**RADIUS_BITS
 #: Stands in for a value that overflowed on its way to the lattice.
 HUGE = 2.0**1023
+#: The largest square inside, and the square up to which sums of squares are exact in any order.
 LIMIT, EXACT = RADIUS**2, 2.0**53
 #: Shrinking by 2^-48 more than needed covers the rounding of the factor and of the product.
 SHRUNK = RADIUS * (1 - 2.0**-48)
+#: Rows taken at a time; the bits do not depend on it.
 ROWS = 256
-#: Values from which on the compiled loop is worth the time it takes to load.
+#: Values from which on the compiled loop is worth the time it takes to load; the bits do not depend
+#: on it.
 WORTH = 1 << 20
 
 

@@ -9,6 +9,7 @@ and the best filter for a guess of the target, follow in closed form or by one b
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Self
 
 import numpy as np
 
@@ -22,17 +23,17 @@ class _AxisSensitivity:
     lengths: np.ndarray
     diameter: float
 
-    def scaled(self, factor: float) -> Sensitivity:
-        return type(self)(self.lengths, self.diameter * factor)  # type: ignore[return-value]
+    def scaled(self, factor: float) -> Self:
+        return type(self)(self.lengths, self.diameter * factor)
 
-    def restricted(self, where: np.ndarray) -> Sensitivity:
-        return type(self)(self.lengths[where], self.diameter)  # type: ignore[return-value]
+    def restricted(self, where: np.ndarray) -> Self:
+        return type(self)(self.lengths[where], self.diameter)
 
     def loosened(self) -> Sensitivity:
         return BoxSensitivity(np.full(self.lengths.size, self.outer), self.diameter)
 
-    def outline(self) -> Sensitivity:
-        return self  # type: ignore[return-value]
+    def outline(self) -> Self:
+        return self
 
     @property
     def outer(self) -> float:

@@ -1,4 +1,4 @@
-"""The verbs of the command, put together."""
+"""The commands, put together."""
 
 from __future__ import annotations
 
@@ -10,30 +10,47 @@ import typer
 
 from dpfda import __version__
 from dpfda.cli import auditing, covariances, demo, densities, ledgers, models, parts, planning, releasing
+from dpfda.cli.commands import GroupedCommand
 from dpfda.cli.console import err, out
 
 app = typer.Typer(
     no_args_is_help=True,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
+    context_settings={"max_content_width": 100},
     help="Publish curves, surfaces, densities and models under pure differential privacy.",
     epilog="Exit codes: 0 done, 1 input or file wrong, 2 command line wrong, 3 ledger refused, 130 interrupted.",
 )
 ledger_app = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="Keep the privacy budget of a study.")
-app.command("plan")(planning.plan_command)
-app.command("compare")(planning.compare_command)
-app.command("mean")(releasing.mean_command)
-app.command("radius")(releasing.radius_command)
-app.command("density")(densities.density_command)
-app.command("covariance")(covariances.covariance_command)
-app.command("regress")(models.regress_command)
-app.command("fit")(models.fit_command)
-app.command("predict")(models.predict_command)
-app.command("summarize")(parts.summarize_command)
-app.command("release")(parts.release_command)
-app.command("show")(releasing.show_command)
-app.command("demo")(demo.demo_command)
-app.command("audit")(auditing.audit_command)
+COMMANDS = {
+    "plan": planning.plan_command,
+    "compare": planning.compare_command,
+    "mean": releasing.mean_command,
+    "radius": releasing.radius_command,
+    "density": densities.density_command,
+    "covariance": covariances.covariance_command,
+    "regress": models.regress_command,
+    "fit": models.fit_command,
+    "predict": models.predict_command,
+    "summarize": parts.summarize_command,
+    "release": parts.release_command,
+    "show": releasing.show_command,
+    "demo": demo.demo_command,
+    "audit": auditing.audit_command,
+}
+LEDGER_COMMANDS = {
+    "create": ledgers.ledger_create,
+    "show": ledgers.ledger_show,
+    "history": ledgers.ledger_history,
+    "verify": ledgers.ledger_verify,
+    "backup": ledgers.ledger_backup,
+    "adopt": ledgers.ledger_adopt,
+}
+for name, function in COMMANDS.items():
+    app.command(name, cls=GroupedCommand)(function)
+for name, function in LEDGER_COMMANDS.items():
+    ledger_app.command(name, cls=GroupedCommand)(function)
+app.add_typer(ledger_app, name="ledger")
 
 
 @app.command("reproduce", hidden=True, context_settings={"allow_extra_args": True, "ignore_unknown_options": True})
@@ -41,15 +58,6 @@ def reproduce() -> None:
     """Where the paper's experiments went."""
     err.print("The paper's experiments are a program of their own: python -m dpfda_experiments (make reproduce).")
     raise typer.Exit(2)
-
-
-app.add_typer(ledger_app, name="ledger")
-ledger_app.command("create")(ledgers.ledger_create)
-ledger_app.command("show")(ledgers.ledger_show)
-ledger_app.command("history")(ledgers.ledger_history)
-ledger_app.command("verify")(ledgers.ledger_verify)
-ledger_app.command("backup")(ledgers.ledger_backup)
-ledger_app.command("adopt")(ledgers.ledger_adopt)
 
 
 def main() -> None:

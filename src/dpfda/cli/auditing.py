@@ -12,8 +12,9 @@ import typer
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
 from dpfda import audits
-from dpfda.cli import options as opt
-from dpfda.cli.console import err, guarded, out
+from dpfda.cli import outputs, planfiles
+from dpfda.cli.commands import command
+from dpfda.cli.console import err, out
 from dpfda.core import files
 from dpfda.core.errors import FileError
 
@@ -21,9 +22,10 @@ from dpfda.core.errors import FileError
 QUICK = {"draws": 40_000, "releases": 200, "effort": 800}
 
 
-@guarded
+@command()
 def audit_command(
     plan: Annotated[Path, typer.Argument(help="A plan, as JSON.")],
+    *,
     draws: Annotated[int, typer.Option(help="How often the noise step is drawn, for each pass.")] = 400_000,
     releases: Annotated[int, typer.Option(help="How many whole releases run through the exit.")] = 1000,
     effort: Annotated[int, typer.Option(help="How many pairs of neighbours are tried, for each pass.")] = 3000,
@@ -32,8 +34,7 @@ def audit_command(
     output: Annotated[
         Path | None, typer.Option("--out", help="Write the report (.md, .html, .json or .txt, by its ending).")
     ] = None,
-    as_json: opt.AsJson = False,
-    quiet: opt.Quiet = False,
+    display: outputs.Display,
 ) -> None:
     """Try to show that a plan breaks its promise: search the worst neighbours, test real noise and releases.
 
@@ -42,24 +43,24 @@ def audit_command(
     Example: dpfda audit plan.json --quick --out audit.html
     """
     wanted = QUICK if quick else {"draws": draws, "releases": releases, "effort": effort}
-    subject = opt.read_any_plan(plan)
+    subject = planfiles.read_any_plan(plan)
     if output is not None and output.suffix.lower() not in audits.Audit.endings:
         raise FileError(f"A report ends in {', '.join(audits.Audit.endings)}, not in {output.suffix or 'nothing'!r}.")
     with files.reserved([output] if output else [], (plan,)) as places:
-        with _told(quiet or as_json) as progress:
+        with _progress(display.silent) as progress:
             found = audits.audit(subject, seed=seed, progress=progress, **wanted)
         if output is not None:
             places[output].write(found.text(output.suffix))
-    if as_json:
+    if display.as_json:
         out.print_json(data=found.body())
-    elif not quiet:
+    elif not display.quiet:
         out.print(str(found))
     if not found.passed:
         raise typer.Exit(1)
 
 
 @contextmanager
-def _told(silent: bool) -> Iterator[Callable[[str, int, int], None] | None]:
+def _progress(silent: bool) -> Iterator[Callable[[str, int, int], None] | None]:
     """How far the audit has come, on standard error, when a person is watching."""
     if silent or not sys.stderr.isatty():
         yield None

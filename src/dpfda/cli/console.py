@@ -15,7 +15,7 @@ import traceback
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, TextIO
 
 import typer
 from rich.console import Console
@@ -28,7 +28,7 @@ out, err = Console(**plain_text), Console(stderr=True, **plain_text)
 #: Words that errors spell as keywords of Python and the command spells as options.
 OPTIONS = re.compile(
     r"\b(epsilon|columns|fill|invalid|n|study|measure|grid|standardize|outside|domain|cells|edges|by|groups"
-    r"|classes|bound|between|passes|split|kernel|psi|components|unit|align|layout|engine|site|spent)="
+    r"|classes|bound|between|passes|split|kernel|psi|components|unit|align|layout|engine|site|spent|neighbors)="
 )
 
 #: Lists that errors spell as in Python and the command joins by commas.
@@ -46,7 +46,7 @@ def guarded(command: Callable[..., None]) -> Callable[..., None]:
     def run(*args: Any, **options: Any) -> None:
         try:
             with warnings.catch_warnings():
-                warnings.showwarning = _warn  # type: ignore[assignment]
+                warnings.showwarning = _warn
                 for kind in (UnitWarning, NotPrivateWarning):
                     warnings.simplefilter("always", kind)
                 command(*args, **options)
@@ -81,7 +81,10 @@ def _as_options(message: str) -> str:
     return LISTS.sub(lambda found: found[1] + found[2].replace("'", "").replace(", ", ","), message)
 
 
-def _warn(message: Warning | str, *place: Any, **more: Any) -> None:
+def _warn(
+    message: Warning | str, category: type[Warning], filename: str, lineno: int,
+    file: TextIO | None = None, line: str | None = None,
+) -> None:  # fmt: skip
     err.print(f"Warning: {_as_options(str(message))}", style="bold yellow")
 
 

@@ -2,107 +2,65 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 import typer
 
-from dpfda.api import curves as api
-from dpfda.cli import options as opt
-from dpfda.cli import sources as src
-from dpfda.cli.console import guarded, out, progress_bar
-from dpfda.cli.releasing import check_options, shown, shown_release, split
+from dpfda import api, results
+from dpfda.cli import options, outputs, planfiles, sources
+from dpfda.cli.commands import command
+from dpfda.cli.releasing import SETTLED
 from dpfda.core.errors import FileError
-from dpfda.ledger import Ledger
 from dpfda.plans import CovariancePlan
 
-#: What a plan file settles, by the names of the options.
-SETTLED = (*(name for name in opt.PLAN_OPTIONS if name != "norm"), "raw")
+#: Principal components of which --json tells the variance.
 SHOWN = 3
 
 
-@guarded
+@command(first="epsilon radius grid columns by unit ledger out plot")
 def covariance_command(
     context: typer.Context,
-    curves: src.Files,
-    epsilon: opt.Epsilon = None,
-    radius: opt.Radius = None,
-    center: opt.Center = None,
-    grid: opt.GridText = None,
-    axis: opt.Axis = "t",
-    kernel: opt.KernelText = None,
-    method: opt.MethodText = None,
-    neighbors: opt.Neighbors = "replace",
-    invalid: opt.Invalid = "raise",
-    standardize: opt.Standardize = False,
-    fill: opt.Fill = None,
-    raw: Annotated[bool, typer.Option("--raw", help="No shrinkage and no projection onto covariances.")] = False,
-    unit: src.UnitName = None,
-    most: src.Most = None,
-    order: src.OrderName = None,
-    align: src.AlignText = None,
-    by: src.By = None,
-    groups: src.Groups = None,
-    n: opt.N = None,
-    plan: opt.PlanFile = None,
-    columns: opt.ValueColumns = None,
-    header: opt.Header = None,
-    layout: src.Layout = None,
-    engine: src.Engine = None,
-    scheduler: src.Scheduler = None,
-    ledger: opt.Book = None,
-    study: opt.Study = None,
-    output: opt.Out = None,
-    csv: opt.Csv = None,
-    plot: opt.Picture = None,
-    surface: Annotated[Path | None, typer.Option(help="Write the surface in space (PNG).")] = None,
-    components: Annotated[
-        Path | None, typer.Option(help="Write a picture of the three leading principal components (PNG).")
-    ] = None,
-    statement: opt.StatementFile = None,
-    as_json: opt.AsJson = False,
-    quiet: opt.Quiet = False,
+    curves: sources.Files,
+    *,
+    plan: options.PlanFile = None,
+    protection: options.Protection,
+    estimate: options.Estimate,
+    units: sources.Units,
+    labels: sources.Labels,
+    gaps: sources.Gaps,
+    reading: sources.Reading,
+    charge: options.Charge,
+    output: outputs.CovarianceOutputs,
+    display: outputs.Display,
 ) -> None:
     """Release the covariance surface of a file of curves, and with it private principal components.
 
     Example: dpfda covariance curves.csv --epsilon 1 --radius 5 --out covariance.json --plot covariance.png
     """
-    outputs = opt.Outputs(output, csv, plot, statement, surface, components)
-    check_options(context, SETTLED, plan, ledger, study)
-    if not outputs.paths and not as_json:
-        raise FileError(
-            "A release needs a place to go. Pass --out, --csv, --plot, --components, --statement or --json."
-        )
-    if by is not None and (surface or components):
+    planfiles.check_settled(context, plan, SETTLED)
+    output.check_given(display)
+    if labels.by is not None and (output.surface or output.components):
         raise FileError("--surface and --components show one covariance. Use --plot, or drop --by.")
-    book = Ledger(ledger, study) if ledger else None
-    data, lies = src.data_of(curves), src.parse_layout(layout)
+    ledger = charge.opened()
     with (
-        outputs.reserved(*src.local(curves), ledger, plan) as write,
-        src.cluster(engine, scheduler),
-        progress_bar(quiet or as_json) as progress,
+        output.reserved(*sources.local(curves), charge.ledger, plan) as write,
+        reading.opened(curves, display.silent, **gaps.keywords()) as records,
     ):
-        reading: dict[str, Any] = {"columns": split(columns), "header": header, "layout": lies, "engine": engine}
-        reading["progress"] = progress
-        release: Any
         if plan is not None:
-            release = opt.released(plan, CovariancePlan, data, book, by, reading)
+            release = planfiles.release_by_plan(plan, CovariancePlan, records, ledger, labels.by)
         else:
-            options = opt.plan_options(
-                epsilon, radius, "l2", center, grid, axis, kernel, method,
-                neighbors=neighbors, invalid=invalid, standardize=standardize, fill=fill, postprocess=not raw,
-                **src.rules(unit, most, order, align),
-            )  # fmt: skip
-            release = api.covariance(data, n=n, ledger=book, by=by, groups=src.groups_of(groups), **reading, **options)
+            keywords = protection.keywords() | estimate.keywords() | units.keywords() | labels.keywords()
+            release = api.covariance(records, ledger=ledger, **keywords)
         written = write(release)
-    if as_json and by is not None:
-        out.print_json(data={**shown(release), "written": written})
-    elif as_json:
-        count = min(SHOWN, release.rank)
-        explained = release.explained_variance(count).tolist() if count else []
-        shares = release.explained_variance_ratio(count).tolist() if count else []
-        figures = {"explained_variance": explained, "explained_variance_ratio": shares}
-        out.print_json(data={**shown_release(release), **figures, "written": written})
-    elif not quiet:
-        out.print(repr(release.plan))
-        out.print(f"Written: {', '.join(written)}")
+    display.say(release, written, **_variances(release))
+
+
+def _variances(release: Any) -> dict[str, list[float]]:
+    """What the leading components explain, of a single covariance."""
+    if not isinstance(release, results.CovarianceRelease):
+        return {}
+    count = min(SHOWN, release.rank)
+    return {
+        "explained_variance": release.explained_variance(count).tolist() if count else [],
+        "explained_variance_ratio": release.explained_variance_ratio(count).tolist() if count else [],
+    }

@@ -10,7 +10,8 @@ import numpy as np
 import typer
 
 from dpfda import datasets
-from dpfda.cli.console import guarded, out
+from dpfda.cli.commands import command
+from dpfda.cli.console import out
 from dpfda.core import files
 from dpfda.core.errors import FileError, ParameterError
 from dpfda.ledger import Ledger
@@ -18,7 +19,7 @@ from dpfda.ledger import Ledger
 DEMO = "demo households"
 
 
-@guarded
+@command()
 def demo_command(
     context: typer.Context,
     folder: Annotated[Path, typer.Option("--out", help="Folder for the files.")] = Path("demo"),
@@ -34,46 +35,26 @@ def demo_command(
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise FileError(f"The folder {folder.name!r} cannot be made: {error.strerror}.") from None
-    book = folder / "study.ledger"
-    if book.exists():
-        Ledger(book, DEMO)  # a folder of an earlier demo, or an error
+    ledger_file = folder / "study.ledger"
+    if ledger_file.exists():
+        Ledger(ledger_file, DEMO)  # a folder of an earlier demo, or an error
     elif (folder / "curves.csv").exists() or (folder / "people.csv").exists():
         raise FileError(f"The folder {folder.name!r} holds data that is not the demo's. Choose another folder.")
     _invent(folder, curves)
-    if not book.exists():
-        Ledger.create(book, epsilon=100, study=DEMO)
-    charge = ["--ledger", str(book), "--study", DEMO]
-    mean = ["--epsilon", "1", "--radius", "5", "--center", "0.5", "--grid", "0:24:48:midpoints"]
-    named = ["--axis", "hour (h)", *charge, *_outputs(folder, "mean", "statement")]
-    _run(context, ["mean", str(folder / "curves.csv"), *mean, *named])
-    density = ["--by", "sex", "--groups", "f,m", "--epsilon", "1", "--domain", "0:110"]
-    named = ["--axis", "age (years)", *charge, *_outputs(folder, "density", "density-statement")]
-    _run(context, ["density", str(folder / "people.csv"), *density, *named])
-    surface = [
-        "--epsilon",
-        "1",
-        "--radius",
-        "5",
-        "--center",
-        "0.5",
-        "--grid",
-        "0:24:48:midpoints",
-        "--axis",
-        "hour (h)",
-    ]
-    shown = ["--components", str(folder / "components.png"), *_outputs(folder, "covariance", "covariance-statement")]
-    _run(context, ["covariance", str(folder / "curves.csv"), *surface, *charge, *shown])
-    regression = ["--covariates", "people,heating", "--covariate-range", "0:6", "--covariate-range", "0:1", *surface]
-    _run(
-        context,
-        [
-            "regress",
-            str(folder / "homes.csv"),
-            *regression,
-            *charge,
-            *_outputs(folder, "regression", "regression-statement"),
-        ],
-    )
+    if not ledger_file.exists():
+        Ledger.create(ledger_file, epsilon=100, study=DEMO)
+    charge = ["--ledger", str(ledger_file), "--study", DEMO]
+    curve = ["--epsilon", "1", "--radius", "5", "--center", "0.5", "--grid", "0:24:48:midpoints", "--axis", "hour (h)"]
+    density = ["--by", "sex", "--groups", "f,m", "--epsilon", "1", "--domain", "0:110", "--axis", "age (years)"]
+    covariates = ["--covariates", "people,heating", "--covariate-range", "0:6", "--covariate-range", "0:1"]
+    components = ["--components", str(folder / "components.png")]
+    for name, file, words in (
+        ("mean", "curves.csv", [*curve, *charge, *_outputs(folder, "mean", "statement")]),
+        ("density", "people.csv", [*density, *charge, *_outputs(folder, "density")]),
+        ("covariance", "curves.csv", [*curve, *charge, *components, *_outputs(folder, "covariance")]),
+        ("regress", "homes.csv", [*covariates, *curve, *charge, *_outputs(folder, "regression")]),
+    ):
+        _run(context, [name, str(folder / file), *words])
     out.print((folder / "statement.txt").read_text(encoding="utf-8"))
 
 
@@ -93,8 +74,9 @@ def _invent(folder: Path, count: int) -> None:
     files.write_whole(folder / "people.csv", f"sex,age\n{people}\n")
 
 
-def _outputs(folder: Path, name: str, statement: str) -> list[str]:
-    places = {"out": f"{name}.json", "csv": f"{name}.csv", "plot": f"{name}.png", "statement": f"{statement}.txt"}
+def _outputs(folder: Path, name: str, statement: str = "") -> list[str]:
+    places = {"out": f"{name}.json", "csv": f"{name}.csv", "plot": f"{name}.png"}
+    places["statement"] = f"{statement or f'{name}-statement'}.txt"
     return [word for option, file in places.items() for word in (f"--{option}", str(folder / file))]
 
 

@@ -9,15 +9,18 @@ import typer
 from rich.table import Table
 
 from dpfda import results
-from dpfda.cli.console import guarded, out
-from dpfda.cli.options import AsJson, Epsilon
+from dpfda.cli import options, outputs
+from dpfda.cli.commands import command
+from dpfda.cli.console import out
 from dpfda.ledger import Ledger
 
+LedgerPath = Annotated[Path, typer.Argument(help="A ledger file.")]
 
-@guarded
+
+@command()
 def ledger_create(
     path: Annotated[Path, typer.Argument(help="The new ledger file.")],
-    epsilon: Epsilon = None,
+    epsilon: options.Epsilon = None,
     study: Annotated[str, typer.Option(help="Name of the study.")] = "",
     delta: Annotated[str, typer.Option(help="Budget for delta; 0 for pure privacy.")] = "0",
 ) -> None:
@@ -29,26 +32,26 @@ def ledger_create(
     out.print(f"Ledger {path.name} for study {made.name!r}: budget epsilon {made.budget}.")
 
 
-@guarded
-def ledger_show(path: Annotated[Path, typer.Argument(help="A ledger file.")], as_json: AsJson = False) -> None:
+@command()
+def ledger_show(path: LedgerPath, as_json: outputs.AsJson = False) -> None:
     """Show budget, spent and remaining.
 
     Example: dpfda ledger show study.ledger
     """
-    book = Ledger(path)
+    ledger = Ledger(path)
     data = {
-        "study": book.name,
-        "budget": str(book.budget),
-        "spent": str(book.spent),
-        "remaining": str(book.remaining),
-        "delta": f"{book.delta_spent} of {book.delta_budget}" if book.delta_budget else "0 (pure releases only)",
-        "entries": len(book.history()),
+        "study": ledger.name,
+        "budget": str(ledger.budget),
+        "spent": str(ledger.spent),
+        "remaining": str(ledger.remaining),
+        "delta": f"{ledger.delta_spent} of {ledger.delta_budget}" if ledger.delta_budget else "0 (pure releases only)",
+        "entries": len(ledger.history()),
     }
     out.print_json(data=data) if as_json else out.print("\n".join(f"{key:<10} {value}" for key, value in data.items()))
 
 
-@guarded
-def ledger_history(path: Annotated[Path, typer.Argument(help="A ledger file.")], as_json: AsJson = False) -> None:
+@command()
+def ledger_history(path: LedgerPath, as_json: outputs.AsJson = False) -> None:
     """List every charge, oldest first.
 
     Example: dpfda ledger history study.ledger --json
@@ -77,38 +80,38 @@ def ledger_history(path: Annotated[Path, typer.Argument(help="A ledger file.")],
     out.print(table)
 
 
-@guarded
+@command()
 def ledger_verify(
-    path: Annotated[Path, typer.Argument(help="A ledger file.")],
+    path: LedgerPath,
     releases: Annotated[list[Path] | None, typer.Argument(help="Saved releases whose charges it must hold.")] = None,
 ) -> None:
     """Check the ledger in use: every seal, that it is no copy, and that it holds the charges of saved releases.
 
     Example: dpfda ledger verify study.ledger mean.json
     """
-    book = Ledger(path)
-    held = book.verify(results.load(file) for file in releases or ())
-    count = len(book.history())
-    out.print(f"Intact: {count} charge{'' if count == 1 else 's'}, epsilon {book.spent} of {book.budget}.")
+    ledger = Ledger(path)
+    held = ledger.verify(results.load(file) for file in releases or ())
+    count = len(ledger.history())
+    out.print(f"Intact: {count} charge{'' if count == 1 else 's'}, epsilon {ledger.spent} of {ledger.budget}.")
     if held:
         out.print(f"Holds the charges of {len(held)} release{'' if len(held) == 1 else 's'}.")
 
 
-@guarded
+@command()
 def ledger_backup(
-    path: Annotated[Path, typer.Argument(help="A ledger file.")],
+    path: LedgerPath,
     copy: Annotated[Path, typer.Argument(help="The new file.")],
 ) -> None:
     """Copy the ledger into a new file, consistent while others charge. The copy refuses charges until it is adopted.
 
     Example: dpfda ledger backup study.ledger study.backup
     """
-    book = Ledger(path)
-    book.backup(copy)
+    ledger = Ledger(path)
+    ledger.backup(copy)
     out.print(f"Written: {copy}")
 
 
-@guarded
+@command()
 def ledger_adopt(
     path: Annotated[Path, typer.Argument(help="A copied or restored ledger, now the only one in use.")],
     release: Annotated[list[Path] | None, typer.Option(help="A saved release that it may lack; repeat.")] = None,
@@ -120,6 +123,6 @@ def ledger_adopt(
 
     Example: dpfda ledger adopt study.ledger --release mean.json --spent 0
     """
-    book = Ledger(path)
-    written = book.adopt(releases=[results.load(file) for file in release or ()], spent=spent)
-    out.print(f"Adopted {path.name}; charges written in: {len(written)}. Left: epsilon {book.remaining}.")
+    ledger = Ledger(path)
+    written = ledger.adopt(releases=[results.load(file) for file in release or ()], spent=spent)
+    out.print(f"Adopted {path.name}; charges written in: {len(written)}. Left: epsilon {ledger.remaining}.")

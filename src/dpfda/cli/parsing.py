@@ -7,20 +7,27 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeVar
 
 from dpfda.bounds.bodies import Bound, L1Ball, L2Ball
 from dpfda.core.errors import ParameterError, shown
 from dpfda.methods import AR, FRL, QR, Auto, Bernstein, Blocks, GaussianProcess, KNorm, Method, Minimax
 from dpfda.spaces.grid import Grid
-from dpfda.spaces.kernels import Cosine, Exponential, Gaussian, Kernel, Matern, Stationary
+from dpfda.spaces.kernels import Kernel
+from dpfda.spaces.stationary import Cosine, Exponential, Gaussian, Matern, Stationary
 
+T = TypeVar("T")
 METHODS: dict[str, type[Method]] = {
     "auto": Auto, "frl": FRL, "ar": AR, "qr": QR, "minimax": Minimax, "knorm": KNorm, "blocks": Blocks,
     "bernstein": Bernstein, "gaussianprocess": GaussianProcess,
 }  # fmt: skip
 KERNELS: dict[str, Callable[..., Stationary]] = {"matern": Matern, "exponential": Exponential, "gaussian": Gaussian}
 NORMS: dict[str, Callable[..., Bound]] = {"l2": L2Ball, "l1": L1Ball}
+
+
+def if_given(parse: Callable[[str], T], text: str | None) -> T | None:
+    """What a text stands for, if there is one."""
+    return parse(text) if text else None
 
 
 def parse_grid(text: str, axis: str = "t") -> Grid:
@@ -68,11 +75,12 @@ def parse_method(text: str) -> Method:
     name = name.lower()
     if name not in METHODS:
         raise ParameterError(f"method must be one of {', '.join(METHODS)}", repr(text)[:60], "Write --method auto.")
-    return keywords(METHODS[name], name, options, "--method")  # type: ignore[no-any-return]
+    return keywords(METHODS[name], name, options, "--method")
 
 
-def keywords(kind: type[Any], name: str, options: str, flag: str) -> Any:
+def keywords(kind: type[T], name: str, options: str, flag: str) -> T:
     """An object from ``key=value`` pairs, by the types of its fields."""
+    assert dataclasses.is_dataclass(kind)
     known = {field.name: str(field.type) for field in dataclasses.fields(kind)}
     given: dict[str, Any] = {}
     for option in filter(None, options.split(",")):
@@ -93,8 +101,8 @@ def keywords(kind: type[Any], name: str, options: str, flag: str) -> Any:
         raise ParameterError(f"{name} needs {needed}", "none", f"Write {flag} {name}:{needed}=...") from None
 
 
-def parse_domain(ranges: list[str] | None) -> list[tuple[float, float]]:
-    """``low:high``, once per coordinate."""
+def parse_domain(ranges: list[str] | None, option: str = "--domain") -> list[tuple[float, float]]:
+    """``low:high``, once per coordinate; `option` is where they were written."""
     if not ranges:
         raise ParameterError(
             "a density needs a public domain", "none", "Pass --domain 0:110, once per coordinate: never read from data."
@@ -102,7 +110,8 @@ def parse_domain(ranges: list[str] | None) -> list[tuple[float, float]]:
     try:
         return [(float(low), float(high)) for low, high in (text.split(":") for text in ranges)]
     except ValueError:
-        raise ParameterError("a domain is low:high", repr(ranges)[:60], "Write --domain 0:110.") from None
+        text = repr(" ".join(ranges))[:60]
+        raise ParameterError(f"{option} is low:high", text, f"Write {option} 0:110.") from None
 
 
 def parse_between(text: str | None) -> tuple[Any, Any] | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -10,100 +10,67 @@ import numpy as np
 import typer
 from rich.table import Table
 
-from dpfda.api import curves as api
-from dpfda.cli import options as opt
-from dpfda.cli import parsing
-from dpfda.cli import sources as src
-from dpfda.cli.console import guarded, out
+from dpfda import api
+from dpfda.cli import options, outputs, parsing, sources
+from dpfda.cli.commands import Keywords, command, given
+from dpfda.cli.console import out
 from dpfda.core import files
 from dpfda.core.errors import ParameterError, shown
-from dpfda.plans import CovariancePlan, GroupPlan
-from dpfda.results import plots, statements
+from dpfda.plans import CovariancePlan, DensityPlan, GroupPlan, MeanPlan
+from dpfda.plans.base import Plan
+from dpfda.results import plots
+from dpfda.results.wording import number
+
+#: Options of curves that a density does not have, and of densities that curves do not have.
+OF_CURVES = ("radius", "norm", "center", "grid")
+OF_DENSITIES = ("cells", "bandwidth", "eta")
+RULES_OF_CURVES = (*sources.Units.names(), *sources.Gaps.names(), "standardize", "covariance", "groups")
 
 
-@guarded
+@command(first="n epsilon radius grid domain covariance groups unit explain target output")
 def plan_command(
     context: typer.Context,
-    n: opt.N = None,
-    epsilon: opt.Epsilon = None,
-    radius: opt.Radius = None,
-    norm: opt.Norm = "l2",
-    center: opt.Center = None,
-    grid: opt.GridText = None,
-    axis: opt.Axis = "t",
-    kernel: opt.KernelText = None,
-    method: opt.MethodText = None,
-    neighbors: opt.Neighbors = "replace",
-    invalid: opt.Invalid = "raise",
-    standardize: opt.Standardize = False,
-    fill: opt.Fill = None,
-    unit: src.UnitName = None,
-    most: src.Most = None,
-    order: src.OrderName = None,
-    align: src.AlignText = None,
+    *,
+    protection: options.Protection,
+    norm: options.Norm = "l2",
+    estimate: options.Estimate,
+    units: sources.Units,
+    gaps: sources.Gaps,
+    bins: options.Bins,
     groups: Annotated[
         str | None, typer.Option(help="One plan per group, with its n: north=500,south=800 (means, covariances).")
     ] = None,
-    domain: opt.Domain = None,
-    cells: opt.Cells = None,
-    bandwidth: opt.Bandwidth = None,
-    eta: opt.Eta = None,
-    outside: opt.Outside = "raise",
-    edges: opt.Edges = None,
-    raw: opt.Raw = False,
     covariance: Annotated[bool, typer.Option("--covariance", help="Plan a covariance surface instead.")] = False,
     output: Annotated[Path | None, typer.Option("--out", help="Write the plan.")] = None,
     explain: Annotated[bool, typer.Option("--explain", help="Say in plain words what it means.")] = False,
     target: Annotated[
         float | None, typer.Option(help="Also find the epsilon and the n whose expected risk (squared L2) is this.")
     ] = None,
-    as_json: opt.AsJson = False,
+    as_json: outputs.AsJson = False,
 ) -> None:
     """Plan a mean curve, a covariance or (with --domain) a density before touching data: how accurate will it be?
 
     Example: dpfda plan --n 1000 --epsilon 1 --radius 1 --grid 0:1:48 --explain
     """
-    plan: Any
-    if domain:
-        others: tuple[str, ...] = (
-            "radius", "norm", "center", "grid", "standardize", "fill", "covariance", "unit", "most", "order", "align",
-            "groups",
-        )  # fmt: skip
-        check_kind(context, others, "a density", "--domain")
-        names = None if axis == "t" else axis.split(",")
-        plan = opt.density_without_data(
-            n,
-            **opt.density_options(
-                epsilon, domain, cells, edges, names, kernel, bandwidth, eta, method,
-                neighbors=neighbors, invalid=invalid, outside=outside, postprocess=not raw,
-            ),
-        )  # fmt: skip
+    plan: Plan | GroupPlan
+    if bins.domain:
+        _check_kind(context, (*OF_CURVES, *RULES_OF_CURVES), "a density", "--domain")
+        axes = None if estimate.axis == "t" else estimate.axis.split(",")
+        more = {"axes": axes, "postprocess": not estimate.raw}
+        plan = _density_plan(protection, bins, estimate.kernel, estimate.method, more)
     else:
-        others = ("cells", "bandwidth", "eta", "outside", "edges", *(("norm",) if covariance else ("raw",)))
-        check_kind(context, others, "a covariance" if covariance else "a mean curve", "no --domain")
-        more: dict[str, Any] = {"kind": CovariancePlan, "postprocess": not raw} if covariance else {}
-        facts = opt.plan_options(
-            epsilon, radius, norm, center, grid, axis, kernel, method,
-            neighbors=neighbors, invalid=invalid, standardize=standardize, fill=fill,
-            **src.rules(unit, most, order, align),
-        )  # fmt: skip
-        if groups is not None:
-            plan_groups(n, groups, {**more, **facts}, output, as_json, explain, target)
-            return
-        plan = opt.plan_without_data(n, **more, **facts)
+        others = (*OF_DENSITIES, "outside", "edges", "norm" if covariance else "raw")
+        _check_kind(context, others, "a covariance" if covariance else "a mean curve", "no --domain")
+        kind = CovariancePlan if covariance else MeanPlan
+        keywords = protection.keywords() | estimate.keywords(norm) | units.keywords() | gaps.keywords()
+        plan = _curve_plan(kind, keywords) if groups is None else _group_plan(kind, groups, keywords, target)
     if output:  # a target out of reach must not cost the plan
         files.write_whole(output, plan.to_json())
-    if not as_json:
-        out.print(plan.explain() if explain else repr(plan))
-    reach = (
-        {}
-        if target is None
-        else {"target": target, "epsilon_for_target": plan.solve(target), "n_for_target": plan.solve(target, vary="n")}
-    )
     if as_json:
-        out.print_json(data={**opt.figures(plan), **reach})
+        out.print_json(data={**outputs.figures(plan), **_reach(plan, target)})
         return
-    if reach:
+    out.print(_explained(plan) if explain else repr(plan))
+    if reach := _reach(plan, target):
         epsilon_needed = np.ceil(reach["epsilon_for_target"] * 1e4) / 1e4
         out.print(
             f"  risk {target:g} needs epsilon {epsilon_needed:g} at this n, "
@@ -113,59 +80,75 @@ def plan_command(
         out.print(f"Written: {output}")
 
 
-def plan_groups(
-    n: int | None, text: str, facts: dict[str, Any], output: Path | None, as_json: bool, explain: bool, target: Any
-) -> None:
+def _density_plan(
+    protection: options.Protection, box: options.Box, kernel: str | None, method: str | None, more: Keywords
+) -> DensityPlan:
+    keywords = protection.keywords() | box.keywords() | more
+    keywords["kernel"] = parsing.if_given(parsing.parse_kernel, kernel)
+    keywords["method"] = parsing.if_given(parsing.parse_method, method)
+    if protection.n is None:
+        raise ParameterError("a plan needs the public number of points", "none", "Pass --n 1000.")
+    return DensityPlan(**keywords)
+
+
+def _curve_plan(kind: type[MeanPlan] | type[CovariancePlan], keywords: Keywords) -> MeanPlan | CovariancePlan:
+    if keywords["grid"] is None:
+        raise ParameterError("a plan needs a grid", "none", "Pass --grid start:stop:size, for example --grid 0:24:48.")
+    if keywords["n"] is None:
+        raise ParameterError("a plan needs the public number of curves", "none", "Pass --n 1000.")
+    return kind(**keywords)
+
+
+def _group_plan(
+    kind: type[MeanPlan] | type[CovariancePlan], groups: str, keywords: Keywords, target: float | None
+) -> GroupPlan:
     """One plan per group, each with its own number of records."""
     cure = "Write --groups north=500,south=800."
-    if n is not None or target is not None:
+    if keywords["n"] is not None or target is not None:
         raise ParameterError("groups have their own n, and no target", "--n or --target", cure)
-    pairs = [part.partition("=") for part in text.split(",")]
+    pairs = [part.partition("=") for part in groups.split(",")]
     if not all(size.isdigit() for _, _, size in pairs):
-        raise ParameterError("groups are names with their n", shown(text), cure)
-    plans = [opt.plan_without_data(int(size), **facts) for _, _, size in pairs]
-    plan = GroupPlan(tuple(name for name, _, _ in pairs), tuple(plans))
-    if output:
-        files.write_whole(output, plan.to_json())
-    if as_json:
-        each = {name: opt.figures(part) for name, part in zip(plan.groups, plan.plans, strict=True)}
-        out.print_json(data={"plan": plan.digest, "epsilon": str(plan.epsilon), "groups": each})
-        return
-    out.print(f"{plan.composition}\n\n{plan!r}" if explain else repr(plan))
-    if output:
-        out.print(f"Written: {output}")
+        raise ParameterError("groups are names with their n", shown(groups), cure)
+    plans = tuple(_curve_plan(kind, keywords | {"n": int(size)}) for _, _, size in pairs)
+    return GroupPlan(tuple(name for name, _, _ in pairs), plans)
 
 
-def check_kind(context: typer.Context, others: Sequence[str], kind: str, because: str) -> None:
+def _explained(plan: Plan | GroupPlan) -> str:
+    return plan.explain() if isinstance(plan, Plan) else f"{plan.composition}\n\n{plan!r}"
+
+
+def _reach(plan: Plan | GroupPlan, target: float | None) -> dict[str, Any]:
+    """What it takes to have a target as the expected risk."""
+    if target is None or isinstance(plan, GroupPlan):
+        return {}
+    return {"target": target, "epsilon_for_target": plan.solve(target), "n_for_target": plan.solve(target, vary="n")}
+
+
+def _check_kind(context: typer.Context, others: Iterable[str], kind: str, because: str) -> None:
     """Options of another kind of plan are refused: silence would plan something else than was asked for."""
-    given = [name for name in others if str(context.get_parameter_source(name)).endswith("COMMANDLINE")]
-    if given:
-        raise ParameterError(
-            f"with {because} this is {kind}", ", ".join(f"--{name}" for name in given), "Drop these, or change that."
-        )
+    if foreign := given(context, others):
+        raise ParameterError(f"with {because} this is {kind}", ", ".join(foreign), "Drop these, or change that.")
 
 
-@guarded
+@command(first="n radius grid domain methods epsilons plot")
 def compare_command(
     context: typer.Context,
-    n: opt.N = None,
-    radius: opt.Radius = None,
-    norm: opt.Norm = "l2",
-    center: opt.Center = None,
-    grid: opt.GridText = None,
-    kernel: opt.KernelText = None,
-    neighbors: opt.Neighbors = "replace",
-    domain: opt.Domain = None,
-    cells: opt.Cells = None,
-    bandwidth: opt.Bandwidth = None,
-    eta: opt.Eta = None,
+    *,
+    n: options.N = None,
+    radius: options.Radius = None,
+    norm: options.Norm = "l2",
+    center: options.Center = None,
+    grid: options.GridText = None,
+    kernel: options.KernelText = None,
+    neighbors: options.Neighbors = "replace",
+    box: options.Box,
     methods: Annotated[
         str | None, typer.Option(help="Methods, separated by spaces. Default: auto frl ar qr minimax knorm.")
     ] = None,
     epsilons: Annotated[str, typer.Option(help="Budgets, separated by spaces.")] = "1/8 1/4 1/2 1 2 4",
     measure: Annotated[str, typer.Option(help="risk (noise plus prior bias) or error (noise).")] = "risk",
-    plot: Annotated[Path | None, typer.Option(help="Write a picture (PNG).")] = None,
-    as_json: opt.AsJson = False,
+    plot: outputs.Picture = None,
+    as_json: outputs.AsJson = False,
 ) -> None:
     """Compare methods over budgets, without data.
 
@@ -174,39 +157,37 @@ def compare_command(
     if measure not in ("risk", "error"):
         raise ParameterError("measure must be risk or error", shown(measure), "Write --measure risk.")
     budgets = epsilons.split()
-    chosen = (methods or ("frl qr minimax knorm" if domain else "auto frl ar qr minimax knorm")).split()
+    chosen = (methods or ("frl qr minimax knorm" if box.domain else "auto frl ar qr minimax knorm")).split()
     if not budgets or not chosen:
         raise ParameterError("a comparison needs methods and budgets", "none", "Write --epsilons '1/2 1 2'.")
+    protection = options.Protection(epsilon=budgets[0], n=n, neighbors=neighbors)
     base: Any
-    if domain:
-        check_kind(context, ("radius", "norm", "center", "grid"), "a density", "--domain")
-        base = opt.density_without_data(
-            n,
-            **opt.density_options(
-                budgets[0], domain, cells, None, None, kernel, bandwidth, eta, "knorm", neighbors=neighbors
-            ),
-        )
+    if box.domain:
+        _check_kind(context, OF_CURVES, "a density", "--domain")
+        base = _density_plan(protection, box, kernel, "knorm", {})
     else:
-        check_kind(context, ("cells", "bandwidth", "eta"), "a mean curve", "no --domain")
-        base = opt.plan_without_data(
-            n,
-            **opt.plan_options(budgets[0], radius, norm, center, grid, "t", kernel, "minimax", neighbors=neighbors),
-        )
-    plans = api.compare(base, [parsing.parse_method(m) for m in chosen], budgets)
+        _check_kind(context, OF_DENSITIES, "a mean curve", "no --domain")
+        estimate = options.Estimate(radius=radius, center=center, grid=grid, kernel=kernel, method="minimax")
+        base = _curve_plan(MeanPlan, protection.keywords() | estimate.keywords(norm))
+    plans = api.compare(base, [parsing.parse_method(text) for text in chosen], budgets)
     marked = {name: f"{name} (not pure)" if row[0].delta else name for name, row in plans.items()}
-    risks = {marked[name]: [getattr(p, f"expected_{measure}") for p in row] for name, row in plans.items()}
+    risks = {marked[name]: [getattr(plan, f"expected_{measure}") for plan in row] for name, row in plans.items()}
     if plot:
-        opt.check_picture(plot)
-        ax = plots.comparison([float(p.epsilon) for p in next(iter(plans.values()))], risks)
+        outputs.check_picture(plot)
+        ax = plots.comparison([float(plan.epsilon) for plan in next(iter(plans.values()))], risks)
         ax.set_title(f"n = {base.n:,}, {base.wording.rows[0][1]}", loc="left", fontsize=9)
         files.write_whole(plot, plots.png(ax))
     if as_json:
         out.print_json(data={"measure": f"expected_{measure}", "epsilons": budgets, "methods": risks})
-        return
-    table = Table(title=f"expected {measure}, squared L2, n = {base.n:,}", title_justify="left")
+    else:
+        out.print(_risk_table(f"expected {measure}, squared L2, n = {base.n:,}", budgets, risks))
+
+
+def _risk_table(title: str, budgets: Sequence[str], risks: dict[str, list[float]]) -> Table:
+    table = Table(title=title, title_justify="left")
     table.add_column("method")
     for budget in budgets:
         table.add_column(f"eps {budget}", justify="right")
     for name, values in risks.items():
-        table.add_row(name, *(statements.number(v) for v in values))
-    out.print(table)
+        table.add_row(name, *(number(value) for value in values))
+    return table

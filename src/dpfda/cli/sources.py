@@ -1,33 +1,44 @@
-"""The words of the command line about where records come from: files, layouts, units, groups and engines."""
+"""Where records come from, on the command line: files, columns, layouts, units, groups and engines."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
+from dpfda import api
+from dpfda.cli.commands import Keywords, Options
+from dpfda.cli.console import progress_bar
 from dpfda.cli.parsing import keywords
 from dpfda.core.errors import ParameterError, shown
 from dpfda.reading import places
+from dpfda.reading.curves import Curves
 from dpfda.reading.layouts import Lists, Long
-from dpfda.spaces.alignment import Align, Interpolate, Smooth, Unit
+from dpfda.spaces.alignment import Align, Interpolate, Smooth
+from dpfda.spaces.units import Unit
 
 Files = Annotated[
     list[str],
     typer.Argument(help="CSV or Parquet files, one row a curve: paths, globs in quotes, folders, s3:// addresses."),
 ]
+Columns = Annotated[str | None, typer.Option(help="Value columns: a pattern (hh*) or a comma list.")]
+Header = Annotated[
+    bool | None, typer.Option(help="Whether a text file begins with names. Default: look at its first line.")
+]
 Layout = Annotated[
     str | None,
     typer.Option(
-        "--layout",
         help="wide; lists:values=curve[,times=t]; long:id=meter,time=t,value=kwh[,day=Australia/Adelaide] (one row per "
         "observation; day cuts timestamps into days of that zone). Default: wide.",
     ),
 ]
+Engine = Annotated[str | None, typer.Option(help="dask: read files on a Dask cluster. Default: this process.")]
+Scheduler = Annotated[str | None, typer.Option(help="Address of the Dask cluster. Default: threads of this machine.")]
 UnitName = Annotated[
     str | None,
     typer.Option("--unit", help="Column that says whose a curve is: the guarantee is about all that one has."),
@@ -42,12 +53,86 @@ AlignText = Annotated[
         "smooth:penalty=0.001.",
     ),
 ]
+Fill = Annotated[int | None, typer.Option(help="Interpolate a curve's own gaps up to this many points.")]
 By = Annotated[str | None, typer.Option(help="Column of public labels: one release per group, for one charge.")]
 Groups = Annotated[str | None, typer.Option(help="The groups, separated by commas (needed for add-remove).")]
-Engine = Annotated[str | None, typer.Option(help="dask: read files on a Dask cluster. Default: this process.")]
-Scheduler = Annotated[str | None, typer.Option(help="Address of the Dask cluster. Default: threads of this machine.")]
 
 ALIGNS: dict[str, type[Align]] = {"linear": Interpolate, "smooth": Smooth}
+LAYOUTS: dict[str, type[Lists | Long]] = {"long": Long, "lists": Lists}
+
+
+@dataclass(frozen=True)
+class Table(Options):
+    """How a table is read."""
+
+    columns: Columns = None
+    header: Header = None
+
+    def keywords(self) -> Keywords:
+        """As `api.read` spells them."""
+        return {"columns": self.chosen, "header": self.header}
+
+    @property
+    def chosen(self) -> str | list[str] | None:
+        """The columns: a pattern, or their names."""
+        return self.columns.split(",") if self.columns and "," in self.columns else self.columns
+
+    @contextmanager
+    def opened(self, files: list[str], silent: bool, **rules: Any) -> Iterator[Curves]:
+        """The records of the files, to be read while this is open; unless `silent`, progress is shown."""
+        with progress_bar(silent) as progress:
+            yield api.read(data_of(files), progress=progress, **self.keywords(), **rules)
+
+
+@dataclass(frozen=True)
+class Reading(Table):
+    """How curves are read, and where."""
+
+    layout: Layout = None
+    engine: Engine = None
+    scheduler: Scheduler = None
+
+    def keywords(self) -> Keywords:
+        return super().keywords() | {"layout": parse_layout(self.layout), "engine": self.engine}
+
+    @contextmanager
+    def opened(self, files: list[str], silent: bool, **rules: Any) -> Iterator[Curves]:
+        with cluster(self.engine, self.scheduler), super().opened(files, silent, **rules) as curves:
+            yield curves
+
+
+@dataclass(frozen=True)
+class Gaps(Options):
+    """What becomes of gaps, and of curves at their own times."""
+
+    align: AlignText = None
+    fill: Fill = None
+
+    def keywords(self) -> Keywords:
+        return {"align": parse_align(self.align), "fill": self.fill}
+
+
+@dataclass(frozen=True)
+class Units(Options):
+    """Whose a curve is."""
+
+    unit: UnitName = None
+    most: Most = None
+    order: OrderName = None
+
+    def keywords(self) -> Keywords:
+        return {"unit": parse_unit(self.unit, self.most, self.order)}
+
+
+@dataclass(frozen=True)
+class Labels(Options):
+    """One release per group."""
+
+    by: By = None
+    groups: Groups = None
+
+    def keywords(self) -> Keywords:
+        return {"by": self.by, "groups": groups_of(self.groups)}
 
 
 def parse_layout(text: str | None) -> Lists | Long | None:
@@ -55,10 +140,9 @@ def parse_layout(text: str | None) -> Lists | Long | None:
     if text is None or text == "wide":
         return None
     name, _, options = text.partition(":")
-    kinds: dict[str, Any] = {"long": Long, "lists": Lists}
-    if name not in kinds:
+    if name not in LAYOUTS:
         raise ParameterError("layout is wide, lists or long", shown(text), "Write --layout long:id=id,time=t,value=y.")
-    return keywords(kinds[name], name, options, "--layout")  # type: ignore[no-any-return]
+    return keywords(LAYOUTS[name], name, options, "--layout")
 
 
 def parse_align(text: str | None) -> Align | None:
@@ -68,7 +152,7 @@ def parse_align(text: str | None) -> Align | None:
     name, _, options = text.partition(":")
     if name not in ALIGNS:
         raise ParameterError("align is linear or smooth", shown(text), "Write --align linear:gap=0.25.")
-    return keywords(ALIGNS[name], name, options, "--align")  # type: ignore[no-any-return]
+    return keywords(ALIGNS[name], name, options, "--align")
 
 
 def parse_unit(name: str | None, most: int | None, order: str | None) -> Unit | None:
@@ -79,16 +163,11 @@ def parse_unit(name: str | None, most: int | None, order: str | None) -> Unit | 
     return Unit(name, most, order)
 
 
-def rules(unit: str | None, most: int | None, order: str | None, align: str | None) -> dict[str, Any]:
-    """What a plan says about how records come about."""
-    return {"unit": parse_unit(unit, most, order), "align": parse_align(align)}
-
-
 def groups_of(text: str | None) -> list[str] | None:
     return None if text is None else text.split(",")
 
 
-def data_of(files: list[str]) -> Any:
+def data_of(files: list[str]) -> str | list[str]:
     """One path or several, as the readers take them."""
     return files[0] if len(files) == 1 else files
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
-from typing import Any
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
@@ -101,6 +101,10 @@ def as_range(bound: Any, name: str = "bound") -> tuple[float, float]:
     return low, high
 
 
+#: A budget: 0.1 means one tenth, as "1/10" does.
+Epsilon: TypeAlias = float | str | Fraction
+Neighbors: TypeAlias = Literal["replace", "add-remove"]
+Invalid: TypeAlias = Literal["raise", "center"]
 NEIGHBORS = ("replace", "add-remove")
 
 

@@ -14,21 +14,22 @@ import json
 import re
 from collections.abc import Mapping
 from fractions import Fraction
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
 from dpfda.core.errors import DpfdaError, FileError
 
+#: Types that files may name, by their names.
+TYPES: dict[str, type] = {}
+
 
 class Fact:
     """Mixin for frozen dataclasses (declared with eq=False): equality and hash by content."""
 
-    types: ClassVar[dict[str, type]] = {}
-
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
-        Fact.types.setdefault(cls.__name__, cls)  # a user's class never takes the place of ours
+        TYPES.setdefault(cls.__name__, cls)  # a user's class never takes the place of ours
 
     def __eq__(self, other: object) -> bool:
         if type(self) is not type(other):
@@ -86,7 +87,7 @@ def to_plain(value: Any) -> Any:
     """A fact (or a part of one) as JSON-able data."""
     if isinstance(value, Fact):
         fields = [f for f in dataclasses.fields(value) if f.compare and not _unsaid(value, f)]  # type: ignore[arg-type]
-        return {"type": type(value).__name__} | {f.name: to_plain(getattr(value, f.name)) for f in fields}
+        return {"type": type(value).__name__} | {_saved_name(f): to_plain(getattr(value, f.name)) for f in fields}
     if isinstance(value, np.ndarray):
         return value.tolist()
     if isinstance(value, Fraction):
@@ -100,6 +101,15 @@ def to_plain(value: Any) -> Any:
 
 #: Marks a field that younger versions have: where it says nothing it is not written, so that digests stay.
 LATER = {"later": True}
+
+
+def saved_as(name: str) -> dict[str, str]:
+    """Marks a field that files know by another name."""
+    return {"saved_as": name}
+
+
+def _saved_name(field: dataclasses.Field[Any]) -> str:
+    return str(field.metadata.get("saved_as", field.name))
 
 
 def _unsaid(fact: Any, field: dataclasses.Field[Any]) -> bool:
@@ -125,13 +135,13 @@ def from_plain(data: Any, depth: int = 0) -> Any:
         if fraction is None:
             raise FileError("The file holds a fraction that cannot be read.")
         return fraction
-    if not isinstance(name, str) or not dataclasses.is_dataclass(Fact.types.get(name)):
+    if not isinstance(name, str) or not dataclasses.is_dataclass(TYPES.get(name)):
         raise FileError(f"The file names an unknown type {str(name)[:40]!r}; it may come from a newer version.")
-    known = {f.name for f in dataclasses.fields(Fact.types[name]) if f.init}
-    if unknown := sorted(set(fields) - known):
+    known = {_saved_name(f): f.name for f in dataclasses.fields(TYPES[name]) if f.init}
+    if unknown := sorted(set(fields) - set(known)):
         raise FileError(f"{name} has no field {unknown[0][:40]!r}; the file may come from a newer version.")
     try:
-        return Fact.types[name](**{k: from_plain(v, depth + 1) for k, v in fields.items()})
+        return TYPES[name](**{known[k]: from_plain(v, depth + 1) for k, v in fields.items()})
     except DpfdaError:
         raise
     except (TypeError, AttributeError, ValueError, ArithmeticError, LookupError, MemoryError):

@@ -2,7 +2,7 @@
 
 from dpfda.engines.checkpoints import Saved
 from dpfda.engines.checkpoints import load as load_summary
-from dpfda.engines.summarize import ENGINES, Checkpoint, summarize, summarize_groups
+from dpfda.engines.summarize import Checkpoint, Declared, summarize, summarize_groups
 from dpfda.problems.summary import Summary
 
-__all__ = ["ENGINES", "Checkpoint", "Saved", "Summary", "load_summary", "summarize", "summarize_groups"]
+__all__ = ["Checkpoint", "Declared", "Saved", "Summary", "load_summary", "summarize", "summarize_groups"]

@@ -66,10 +66,27 @@ class Part:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Saved:
-    """Summaries by group (one, without a name, where there are no groups) of some files, for one plan.
+    """Summaries by group (one, without a name, where there are no groups) of some files, for one plan. Confidential.
 
-    `columns` are the value columns in their order, where the files name them; `reading` is a digest of how they were
-    read: columns, layout, header, labels.
+    Parameters
+    ----------
+    plan : str
+        The digest of the plan, its `family`.
+    summaries : mapping, optional
+        By the name of the group. Default: none yet.
+    parts : tuple, optional
+        The files that were added up. Default: none yet.
+    columns : tuple of str, optional
+        The value columns in their order, where the files name them.
+    reading : str, optional
+        A digest of how they were read: columns, layout, header, labels.
+
+    Examples
+    --------
+    >>> import dpfda as dp
+    >>> plan = dp.MeanPlan(n=3, epsilon=1, bound=dp.L2Ball(1.0), grid=4)
+    >>> dp.engines.Saved(plan.family).parts
+    ()
     """
 
     plan: str
@@ -196,7 +213,32 @@ def plain_summary(summary: Summary) -> dict[str, Any]:
 
 
 def load(path: str | os.PathLike[str]) -> Saved:
-    """The summaries that :meth:`Saved.save` wrote; damaged, edited and foreign files are refused."""
+    """The summaries that :meth:`Saved.save` wrote; damaged, edited and foreign files are refused.
+
+    Parameters
+    ----------
+    path : str or path
+        The file.
+
+    Returns
+    -------
+    Saved
+        Confidential. Its `summary` is what a plan releases.
+
+    Raises
+    ------
+    dpfda.errors.FileError
+        Where it is not a whole summary.
+
+    Examples
+    --------
+    >>> import tempfile, dpfda as dp
+    >>> plan = dp.MeanPlan(n=3, epsilon=1, bound=dp.L2Ball(1.0), grid=4)
+    >>> path = Path(tempfile.mkdtemp()) / "north.json"
+    >>> saved = dp.engines.Saved(plan.family).save(path)
+    >>> dp.engines.load_summary(path).plan == plan.family
+    True
+    """
     name, text = Path(path).name, read_text(path, "summary")
     try:
         body = codec.unseal(text, "summary", VERSION)

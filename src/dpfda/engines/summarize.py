@@ -8,69 +8,168 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from dpfda.core import codec
-from dpfda.core.errors import ParameterError, PlanMismatch, RecordError, shown
+from dpfda.core.errors import ParameterError, PlanMismatch, RecordError
 from dpfda.core.labels import as_groups
 from dpfda.core.origins import as_site, as_stretch
-from dpfda.engines import dask_engine as cluster
-from dpfda.engines import spark_engine as spark
+from dpfda.engines import dask_engine, spark_engine
 from dpfda.engines.checkpoints import Part, Saved, load
-from dpfda.engines.task import ALL, Partial, Task, summarize_file, summarize_local
-from dpfda.problems.base import Problem, Summary
-from dpfda.reading.functional import cluster_of
+from dpfda.engines.task import ALL, Labels, Partial, Task, summarize_file, summarize_local
+from dpfda.problems.contracts import Encoder
+from dpfda.problems.summary import Summary
+from dpfda.reading.curves import Curves, as_curves
 from dpfda.reading.layouts import as_layout
 from dpfda.reading.places import Place, is_path
 from dpfda.reading.source import Source
 
-ENGINES = ("dask", "spark")
-
 
 @dataclass(frozen=True)
 class Checkpoint:
-    """A summary file that grows with every file that is read, and knows which it has."""
+    """A summary file that grows with every file that is read, and knows which it has.
+
+    Parameters
+    ----------
+    path : str or path
+        The summary file; begun where there is none.
+    plan : str
+        The digest of the plan that it is for, its `family`.
+
+    Examples
+    --------
+    >>> import dpfda as dp
+    >>> plan = dp.MeanPlan(n=3, epsilon=1, bound=dp.L2Ball(1.0), grid=4)
+    >>> dp.engines.Checkpoint("north.json", plan.family).path
+    'north.json'
+    """
 
     path: str | os.PathLike[str]
     plan: str
 
 
-def summarize(problem: Problem, records: Any, *, most: int | None = None, **reading: Any) -> Summary:
-    """Exact totals of all records of a source, wherever it is, or of the first `most` of them. Confidential."""
-    return _run(Task(problem, most=None if most is None else {ALL: most}), records, None, **reading)[ALL]
+@dataclass(frozen=True)
+class Declared:
+    """What the data holder says of part of the data, so that parts can be put together, and where it is kept.
+
+    Parameters
+    ----------
+    between : pair of labels, optional
+        The labels of its units lie between these two. Default: nothing is said.
+    site : str, optional
+        A name: its units are nobody's outside this site. Default: none.
+    checkpoint : Checkpoint, optional
+        Where every file that is done is saved. Default: nowhere.
+
+    Examples
+    --------
+    >>> import dpfda as dp
+    >>> dp.engines.Declared(site="north").between is None
+    True
+    """
+
+    between: Any = None
+    site: str = ""
+    checkpoint: Checkpoint | None = None
+
+
+#: Nothing was said of where the data belongs.
+NOTHING = Declared()
+
+
+def summarize(
+    problem: Encoder, records: Any, *, most: int | None = None, units: Labels = None, declared: Declared = NOTHING
+) -> Summary:
+    """Exact totals of all records of a source, wherever it is, or of the first `most` of them. Confidential.
+
+    Parameters
+    ----------
+    problem : problem of a plan
+        How records are encoded: ``plan.problem``.
+    records : Curves or anything that :func:`dpfda.read` takes
+        The records.
+    most : int, optional
+        How many are used at most. Default: all.
+    units : str or sequence, optional
+        Whose each record is: a column, or one label per record.
+    declared : Declared, optional
+        What is said of where the data belongs. Default: nothing.
+
+    Returns
+    -------
+    Summary
+        Confidential: treat it as the data itself.
+
+    Raises
+    ------
+    dpfda.errors.ParameterError
+        Where labels or a checkpoint do not go with the data.
+    dpfda.errors.RecordError
+        Where a record cannot be used and the plan does not forgive it.
+
+    Examples
+    --------
+    >>> import numpy as np, dpfda as dp
+    >>> plan = dp.MeanPlan(n=3, epsilon=1, bound=dp.L2Ball(1.0), grid=4, method=dp.methods.KNorm(2))
+    >>> dp.engines.summarize(plan.problem, np.zeros((3, 4))).count
+    3
+    """
+    task = Task(problem, most=None if most is None else {ALL: most})
+    return _run(task, as_curves(records), None, units, declared)[ALL]
 
 
 def summarize_groups(
-    problem: Problem | Mapping[str, Problem], records: Any, by: Any, groups: Any, *,
-    most: Mapping[str, int] | None = None, **reading: Any,
+    problem: Encoder | Mapping[str, Encoder], records: Any, by: Labels, groups: Any, *,
+    most: Mapping[str, int] | None = None, units: Labels = None, declared: Declared = NOTHING,
 ) -> dict[str, Summary]:  # fmt: skip
-    """The same for each group, by its name; `problem` may be one for each."""
+    """Exact totals of the records of each group. Confidential.
+
+    Parameters
+    ----------
+    problem : problem of a plan, or a mapping of them
+        How records are encoded, for all groups or for each by its name.
+    records : Curves or anything that :func:`dpfda.read` takes
+        The records.
+    by : str or sequence
+        Which group each record belongs to: a column, or one label per record.
+    groups : sequence of str
+        The public names of the groups.
+    most : mapping of int, optional
+        How many of each group are used at most. Default: all.
+    units, declared : optional
+        As for :func:`summarize`.
+
+    Returns
+    -------
+    dict of Summary
+        By the name of the group. Confidential.
+
+    Examples
+    --------
+    >>> import numpy as np, dpfda as dp
+    >>> plan = dp.MeanPlan(n=3, epsilon=1, bound=dp.L2Ball(1.0), grid=4, method=dp.methods.KNorm(2))
+    >>> found = dp.engines.summarize_groups(plan.problem, np.zeros((3, 4)), ["a", "b", "a"], ["a", "b"])
+    >>> found["a"].count, found["b"].count
+    (2, 1)
+    """
     several = problem if isinstance(problem, Mapping) else None
     first = problem if not isinstance(problem, Mapping) else next(iter(problem.values()))
-    return _run(Task(first, several, True, as_groups(groups), most), records, by, **reading)
+    return _run(Task(first, several, True, as_groups(groups), most), as_curves(records), by, units, declared)
 
 
-def _run(
-    task: Task, records: Any, by: Any, *, engine: str | None = None, checkpoint: Checkpoint | None = None,
-    progress: Any = None, between: Any = None, site: str = "", **reading: Any,
-) -> dict[str, Summary]:  # fmt: skip
-    if engine is not None and engine not in ENGINES:
-        raise ParameterError(f"engine is one of {', '.join(ENGINES)}, or none", shown(engine), "Pass engine='dask'.")
-    found = cluster_of(records)
-    if engine is not None and found is not None and engine != found:
-        raise ParameterError(f"data of {found} is read by its own engine", shown(engine), f"Pass engine={found!r}.")
-    engine = engine or found
-    if engine and (reading.get("units") is not None or not (by is None or isinstance(by, str))):
+def _run(task: Task, curves: Curves, by: Labels, units: Labels, declared: Declared) -> dict[str, Summary]:
+    engine = curves.engine or curves.cluster
+    if engine and (units is not None or not (by is None or isinstance(by, str))):
         raise ParameterError("labels beside the data are for this process", f"engine={engine!r}", "Name their column.")
-    task = replace(task, between=as_stretch(between), site=as_site(site))
-    source = task.source(None if found else records, by, **reading)
+    task = replace(task, between=as_stretch(declared.between), site=as_site(declared.site))
+    source = task.source(curves, by, units)
     if task.between is not None and not task.keyed_in(source):
         raise ParameterError("between is a stretch of units", "a plan without a unit", "Drop it, or plan with unit=...")
     _check_kept(task, source, engine)
-    if checkpoint is not None:
-        return _resumed(task, source, checkpoint, engine, progress)
+    if declared.checkpoint is not None:
+        return _resumed(task, source, declared.checkpoint, engine, curves.progress)
     if engine == "dask":
-        return task.finished(cluster.partial(task, records, source), source)
+        return task.finished(dask_engine.partial(task, curves.data, source), source)
     if engine == "spark":
-        return task.finished(spark.partial(task, records, source), source)
-    return summarize_local(task, source, progress)
+        return task.finished(spark_engine.partial(task, curves.data, source), source)
+    return summarize_local(task, source, curves.progress)
 
 
 def _check_kept(task: Task, source: Source, engine: str | None) -> None:
@@ -137,7 +236,7 @@ def _resumed(
             progress.file(done, len(files))
 
     if engine == "dask":
-        cluster.each(task, list(new()), note)
+        dask_engine.each(task, list(new()), note)
     else:
         for part, mark in new():
             note(part, mark, summarize_file(task, part))

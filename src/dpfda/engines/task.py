@@ -8,17 +8,17 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from dpfda.core.errors import RecordError
 from dpfda.core.labels import Coder, label_text
 from dpfda.core.origins import Origin, Stretch
-from dpfda.problems.base import Problem, Summary
-from dpfda.reading import source as readers
+from dpfda.problems.contracts import Encoder
+from dpfda.problems.summary import Summary
 from dpfda.reading.blocks import (
     Block,
     Order,
@@ -32,30 +32,26 @@ from dpfda.reading.blocks import (
     usable,
     wrong_width,
 )
+from dpfda.reading.curves import Curves, Progress
 from dpfda.reading.layouts import Long, as_layout
 from dpfda.reading.places import expanded, is_path
 from dpfda.reading.source import Source
 from dpfda.reading.tables import Watch
-from dpfda.spaces.alignment import Unit
 from dpfda.spaces.components import as_rows
+from dpfda.spaces.units import Unit
 
 log = logging.getLogger("dpfda")
+#: A column's name, or one label per record.
+Labels: TypeAlias = str | Sequence[Any] | None
 #: Stands for the group of all records, where there are no groups.
 ALL = ""
 #: Files of which somebody's rows may lie anywhere are read once for each so many bytes, some people at a time.
 BYTES_AT_ONCE = 1 << 28
 
 
-def empty(problem: Problem) -> Summary:
+def empty(problem: Encoder) -> Summary:
     """The summary of no records: merging it changes nothing."""
     return problem.kind(problem.key, 0, problem.total(np.empty((0, problem.width))))
-
-
-def reads_once(records: Any) -> str:
-    """Why records can be read only once, if so: a summary, or a source that is used up by reading it."""
-    if isinstance(records, Summary):
-        return "a summary"
-    return "a source that can be read once" if Source(records).spends_itself else ""
 
 
 @dataclass(frozen=True, repr=False)
@@ -93,28 +89,30 @@ class Task:
     whose records these are.
     """
 
-    problem: Problem
-    problems: Mapping[str, Problem] | None = None
+    problem: Encoder
+    problems: Mapping[str, Encoder] | None = None
     grouped: bool = False
     groups: tuple[str, ...] | None = None
     most: Mapping[str, int] | None = None
     between: Stretch | None = None
     site: str = ""
 
-    def source(self, records: Any, by: Any = None, **reading: Any) -> Source:
+    def source(self, curves: Curves, by: Labels = None, units: Labels = None) -> Source:
         """The records as this task reads them."""
         first = self.problem
         unit: Unit | None = first.alignment.unit if first.alignment is not None else None
         points = None if first.record_grid is None else first.record_grid.points
-        named = unit is not None and reading.get("units") is None
-        curves = first.record_grid is not None
-        watch = Watch() if curves else Watch("Keep one record of each to protect whoever has them.")
+        named = unit is not None and units is None
+        watch = Watch("Keep one record of each to protect whoever has them.")
+        if first.record_grid is not None:  # curves: the unit protects whoever has several
+            watch = Watch()
         if self.lenient:  # a word about labels that repeat would tell of them
             watch = Watch(repeated="")
         return Source(
-            as_rows(records, first.record_grid), lenient=first.invalid == "center", width=first.width, points=points,
-            by=by, coder=Coder(self.groups) if self.grouped else None,
-            unit=unit.name if named and unit else None, order=unit.order if unit else None, watch=watch, **reading,
+            as_rows(None if curves.cluster else curves.data, first.record_grid), curves.columns, curves.header,
+            first.invalid == "center", first.width, points,
+            by=by, coder=Coder(self.groups) if self.grouped else None, layout=curves.layout,
+            unit=unit.name if named and unit else None, order=unit.order if unit else None, units=units, watch=watch,
         )  # fmt: skip
 
     @property
@@ -193,7 +191,7 @@ class Task:
                 found[name] = found[name].plus(summary) if name in found else summary
         return found
 
-    def by_group(self, source: Source, block: Block) -> Iterator[tuple[str, Block, Problem]]:
+    def by_group(self, source: Source, block: Block) -> Iterator[tuple[str, Block, Encoder]]:
         if not self.grouped:
             yield ALL, block, self.problem
             return
@@ -231,13 +229,13 @@ class Task:
         """A summary for every group that there is, also for one without a record."""
         names = [ALL] if not self.grouped else self.groups if self.groups is not None else sorted(found)
         if self.problems is None:
-            problems: Mapping[str, Problem] = dict.fromkeys(names, self.problem)
+            problems: Mapping[str, Encoder] = dict.fromkeys(names, self.problem)
         else:  # a later pass may be about some groups only
             problems = {name: self.problems[name] for name in names if name in self.problems}
         return {name: found[name] if name in found else empty(problem) for name, problem in problems.items()}
 
 
-def summarize_local(task: Task, source: Source, progress: readers.Progress | None = None) -> dict[str, Summary]:
+def summarize_local(task: Task, source: Source, progress: Progress | None = None) -> dict[str, Summary]:
     """All records of a source, in this process; no more than are wanted, where that is public."""
     if task.most is not None and source.spends_itself:  # it may have to be read again
         source = replace(source, held=list(source.blocks()))
@@ -301,7 +299,7 @@ def first_of(contents: np.ndarray, count: int) -> np.ndarray:
 
 
 def _readings(
-    task: Task, source: Source, progress: readers.Progress | None = None, file: Any = None
+    task: Task, source: Source, progress: Progress | None = None, file: Any = None
 ) -> Iterator[tuple[Iterable[Raw], bool]]:
     """The rows of a source, and whether they are gathered: all at once, or of some people at a time.
 
@@ -328,26 +326,10 @@ def summarize_file(task: Task, part: Source) -> Partial:
     return task.read(part, part.blocks(), gather=task.gathers(part))
 
 
-def _with_progress(raws: Iterable[Raw], progress: readers.Progress, hint: int | None) -> Iterator[Raw]:
+def _with_progress(raws: Iterable[Raw], progress: Progress, hint: int | None) -> Iterator[Raw]:
     """The same, with a word after each batch about how many rows were read."""
     done = 0
     for raw in raws:
         yield raw
         done += len(raw)
         progress(done, hint)
-
-
-def summarize(problem: Problem, records: Any, *, progress: readers.Progress | None = None, **reading: Any) -> Summary:
-    """Exact totals of all records of a source, in this process. Confidential.
-
-    `progress(done, total)` is called after each batch; `total` is None where the source cannot say.
-    """
-    task = Task(problem)
-    return summarize_local(task, task.source(records, **reading), progress)[ALL]
-
-
-def summarize_groups(problem: Problem, records: Any, by: Any, coder: Coder, **reading: Any) -> dict[str, Summary]:
-    """Exact totals of each group's records, by the name of the group, in this process. Confidential."""
-    task = Task(problem, grouped=True, groups=coder.groups)
-    progress = reading.pop("progress", None)
-    return summarize_local(task, task.source(records, by, **reading), progress)

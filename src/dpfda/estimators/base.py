@@ -20,8 +20,7 @@ from dpfda.core.checks import check_guess
 from dpfda.core.errors import ParameterError, RecordError, shown
 from dpfda.estimators import searches
 from dpfda.estimators import validation as arrays
-from dpfda.ledger import Ledger
-from dpfda.release import door
+from dpfda.release.run import LedgerOrPath
 
 
 class PrivateEstimator(BaseEstimator):
@@ -31,7 +30,7 @@ class PrivateEstimator(BaseEstimator):
     neighbors: str
     invalid: str
     n: int | None
-    ledger: Any
+    ledger: LedgerOrPath
     release_: Any
 
     def __sklearn_tags__(self) -> Any:
@@ -85,10 +84,11 @@ class PrivateEstimator(BaseEstimator):
         """The number of records, or what was given for it: where it is public the plan compares the two."""
         return len(X) if self.n is None else self.n
 
-    def _book(self) -> Ledger | None:
+    def _charged(self) -> LedgerOrPath:
+        """The ledger that a fit is charged to; a word where several fits have none."""
         if self.ledger is None:
             searches.warn_once()
-        return door.open_ledger(self.ledger)
+        return self.ledger
 
     @property
     def statement(self) -> str:
@@ -147,9 +147,9 @@ def predictions(release: Any, X: np.ndarray) -> np.ndarray:
         raise RecordError("Predictions need finite inputs", np.flatnonzero(~np.isfinite(X).all(axis=1)).tolist())
     if isinstance(release, results.RegressionRelease):
         return release.predict(X)
-    if not isinstance(release, results.FunctionRelease | results.GroupRelease):
+    if not isinstance(release, results.FunctionRelease | results.ClassRelease):
         raise ParameterError("predictions need a fitted model", type(release).__name__, "Make one with dpfda fit.")
-    plan = release.plan.plans[0] if isinstance(release, results.GroupRelease) else release.plan
+    plan = release.plan.plans[0] if isinstance(release, results.ClassRelease) else release.plan
     if getattr(plan, "classes", None) is not None:
         return np.array(plan.classes)[chosen_class(decision(release, X))]
     return np.clip(decision(release, X), *plan.bound)
@@ -162,6 +162,6 @@ def chosen_class(scores: np.ndarray) -> np.ndarray:
 
 def decision(release: Any, X: np.ndarray) -> np.ndarray:
     """The released function at rows of inputs; one column per class where there is one function for each."""
-    if isinstance(release, results.GroupRelease):
+    if isinstance(release, results.ClassRelease):
         return np.column_stack([part.at(X) for part in release.values()])
     return release.at(X)

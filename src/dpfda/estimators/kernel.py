@@ -21,7 +21,8 @@ from dpfda.estimators import validation as arrays
 from dpfda.estimators.base import PrivateEstimator, chosen_class, decision, predictions
 from dpfda.ledger import Ledger
 from dpfda.plans import ClassPlan, KernelPlan, SmootherPlan
-from dpfda.results import plots, statements
+from dpfda.results import plots
+from dpfda.results.wording import guarantee
 
 
 class KernelRegressor(RegressorMixin, PrivateEstimator):
@@ -92,7 +93,7 @@ class KernelRegressor(RegressorMixin, PrivateEstimator):
         else:
             _refuse({"passes": self.passes}, "huber")
             plan = KernelPlan(criterion="huber", psi=self.psi, threshold=self.threshold, **facts)  # type: ignore[arg-type]
-        return self._fitted_with(plan.release(np.column_stack([X, np.asarray(y, dtype=float)]), self._book()))
+        return self._fitted_with(plan.release(np.column_stack([X, np.asarray(y, dtype=float)]), self._charged()))
 
     def _squared(self, facts: dict[str, Any]) -> Any:
         """Moments and clipped residuals, or output perturbation with clipped residuals: the smaller expected risk.
@@ -205,11 +206,11 @@ class KernelClassifier(ClassifierMixin, PrivateEstimator):
         budget = as_epsilon(self.epsilon)
         release: Any
         if len(names) == 2:
-            release = KernelPlan(epsilon=budget, **facts).release(records, self._book())
+            release = KernelPlan(epsilon=budget, **facts).release(records, self._charged())
         else:
             part = budget / Fraction(len(names))
             plans = tuple(KernelPlan(epsilon=part, positive=i, **facts) for i in range(len(names)))
-            release = ClassPlan(names, plans).release_records(records, self._book())
+            release = ClassPlan(names, plans).release(records, self._charged())
         self.classes_ = classes
         return self._fitted_with(release)
 
@@ -255,7 +256,7 @@ class KernelClassifier(ClassifierMixin, PrivateEstimator):
         """Probabilities of the classes (logistic loss), drawn towards one half by what the noise is known to add."""
         scores = self.decision_function(X)
         plan = self.plan_ if scores.ndim == 1 else self.plan_.plans[0]
-        likely = expit(scores / np.sqrt(1 + np.pi * plan.typical_sd**2 / 8))
+        likely = expit(scores / np.sqrt(1 + np.pi * plan.accuracy.typical_sd**2 / 8))
         if scores.ndim == 1:
             return np.column_stack([1 - likely, likely])
         return likely / likely.sum(axis=1, keepdims=True)
@@ -268,5 +269,5 @@ class KernelClassifier(ClassifierMixin, PrivateEstimator):
             return release.plot(ax, **options)
         parts = list(release.values())
         best = np.argmax([part.values for part in parts], axis=0)
-        title = f"Decision regions, {statements.guarantee(self.plan_)}"
+        title = f"Decision regions, {guarantee(self.plan_)}"
         return plots.regions(parts[0].grid, best, [str(c) for c in self.classes_], ax, title)

@@ -107,7 +107,7 @@ class FunctionOnScalarRegression(MultiOutputMixin, RegressorMixin, PrivateEstima
             kernel=self.kernel, split=self.split, passes=self.passes, names=self._names, neighbors=self.neighbors,
             invalid=self.invalid,
         )  # fmt: skip
-        self._fitted_with(plan.release(np.column_stack([X, curves]), self._book()))
+        self._fitted_with(plan.release(np.column_stack([X, curves]), self._charged()))
         self._single, self._width = single, width
         return self
 

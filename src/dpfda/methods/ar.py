@@ -10,7 +10,8 @@ import numpy as np
 
 from dpfda.core.errors import ParameterError
 from dpfda.methods.base import Penalized, check_rough, powers
-from dpfda.problems.base import Part, Problem
+from dpfda.problems.contracts import Problem
+from dpfda.problems.stage import Part
 
 
 @dataclass(frozen=True, eq=False)
@@ -18,8 +19,24 @@ class AR(Penalized):
     """Soft threshold ``psi / (2 lambda_j^(eta/2))`` on the mean minus the centre.
 
     Coefficients whose threshold reaches their bound are zero for every data set and carry no
-    noise (derivations: soft thresholds). `eta` None is ``2 (1 + 2/beta)`` (3 without polynomial decay).
+    noise (derivations: soft thresholds). For means, not for densities.
 
+    Parameters
+    ----------
+    eta : float, optional
+        Power of the penalty's norm, above 1. Default: ``2 (1 + 2/beta)`` for eigenvalues falling like ``j^-beta``
+        (3 without polynomial decay).
+    psi : float, optional
+        Size of the penalty. Default: the one with the least expected risk, from public things.
+    noise : str, optional
+        Noise scales: "matched" (default) has the least energy for the sensitivity, "kernel" follows the square roots
+        of the kernel's eigenvalues.
+    sensitivity : str, optional
+        "tight" (default) charges what a record can change in all coefficients together, "paper" the whole radius in
+        each of them.
+
+    Examples
+    --------
     >>> AR(eta=3.0).psi is None
     True
     """

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -17,9 +17,12 @@ from dpfda.methods.knorm import KNorm
 from dpfda.methods.minimax import Minimax
 from dpfda.methods.outlook import Outlook
 from dpfda.methods.staged import LARGEST, SMALLEST, Staged
-from dpfda.problems.base import Part, Problem
+from dpfda.problems.contracts import Problem
+from dpfda.problems.mean import MeanProblem
+from dpfda.problems.stage import Part
 
-#: Shares of the first round and, where there are three, of the second.
+#: Shares of the first round and, where there are three, of the second, among which the expected risk decides
+#: (derivations: choosing before data). Any are valid.
 FIRSTS = (Fraction(1, 10), Fraction(1, 5), Fraction(3, 10))
 SECONDS = (Fraction(3, 20), Fraction(1, 4))
 
@@ -28,10 +31,17 @@ SECONDS = (Fraction(3, 20), Fraction(1, 4))
 class Auto(Method):
     """The default for means: whatever should be most accurate for n, epsilon, the bound, the spread and the kernel.
 
-    `spread` is a public radius that holds (nearly) every curve about their mean, if you know one; otherwise it is
-    chosen privately where that pays. `passes` limits how often the data may be read: 1 for sources that can be read
-    only once and for saved summaries.
+    Parameters
+    ----------
+    spread : float, optional
+        A public radius that holds (nearly) every curve about their mean, if you know one. Default: chosen privately
+        where that pays.
+    passes : int, optional
+        How often the data may be read: 1 for sources that can be read only once and for saved summaries. Default: as
+        often as the best choice asks for.
 
+    Examples
+    --------
     >>> Auto(passes=1)
     Auto(spread=None, passes=1)
     """
@@ -56,16 +66,15 @@ class Auto(Method):
         if self.spread is not None or (self.passes or 1) > 1:
             raise ParameterError(f"{what} is read once and has no spread", repr(self), "Pass method=dp.Auto().")
 
-    def resolved(self, problem: Problem, epsilon: Fraction) -> Any:
+    def resolved(self, problem: Problem, epsilon: Fraction) -> Method:
         """The chosen method itself, of one round or in stages."""
         outlook = self.outlook(problem, epsilon)
         return min(self.candidates(outlook), key=outlook.typical)
 
     def calibrate(self, problem: Problem, epsilon: Fraction) -> tuple[Part, ...]:
-        parts: tuple[Part, ...] = self.resolved(problem, epsilon).calibrate(problem, epsilon)
-        return parts
+        return self.resolved(problem, epsilon).calibrate(problem, epsilon)
 
-    def explanation(self, problem: Any, epsilon: Fraction, chosen: Method) -> str:
+    def explanation(self, problem: Problem, epsilon: Fraction, chosen: Method) -> str:
         """Why the choice fell as it did, in words and numbers."""
         outlook = self.outlook(problem, epsilon)
         found = self.candidates(outlook)
@@ -79,9 +88,9 @@ class Auto(Method):
             + (f" The best with {rounds[isinstance(other, Staged)]} was {_risks(outlook, other)}." if other else "")
         )
 
-    def outlook(self, problem: Any, epsilon: Fraction) -> Outlook:
+    def outlook(self, problem: Problem, epsilon: Fraction) -> Outlook:
         """The risks among which the choice is made."""
-        if not hasattr(problem, "bound") or problem.smooths:
+        if not isinstance(problem, MeanProblem):
             raise ParameterError("Auto chooses among ways to release a mean", "another problem", "Leave method out.")
         return Outlook(problem, epsilon, self.spread)
 

@@ -11,7 +11,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, ClassVar, Self
+from typing import ClassVar, TypeVar
 
 import numpy as np
 
@@ -20,38 +20,68 @@ from dpfda.core.checks import check_choice, check_positive
 from dpfda.core.codec import Fact
 from dpfda.core.errors import ParameterError, shown
 from dpfda.noise import Laplace
-from dpfda.problems.base import Part, Problem, shrunk_errors, typical
+from dpfda.problems.contracts import Prior, Problem, Sensitive, Statistic, Target
+from dpfda.problems.stage import Part, shrunk_errors, typical
 
+#: What the options `noise` and `sensitivity` can be.
 NOISES, SENSITIVITIES = ("matched", "kernel"), ("tight", "paper")
 
 
+#: Some problem, and another of its kind.
+P = TypeVar("P", bound=Problem)
+
+
 class Method(Fact, ABC):
-    """A frozen recipe that calibrates noise for any problem."""
+    """A frozen recipe: from a problem and a budget to parts, by public things only.
+
+    For a new one, write a frozen dataclass (``eq=False``) whose fields are its parameters, and
+
+    * `calibrate`, which every method has: the parts. Their laws come from `calibrated` of a law of the noise room
+      (`Laplace`, `Ball`, `Gaussian`), which hides every difference in the problem's sensitivity: a method can then be
+      clumsy, but not unsafe. What the parts cost adds up to `epsilon` at most.
+    * `resolved`, if a parameter can be None: the same method with that parameter chosen.
+    * `frame`, if it needs other coordinates than the problem's own, or is for some problems only.
+
+    `LaplaceMethod` goes from a filter to its part. `composite` and `count_share` are for methods of several
+    rounds.
+
+    Examples
+    --------
+    >>> import dpfda as dp
+    >>> isinstance(dp.methods.KNorm(8), dp.methods.Method)
+    True
+    """
 
     #: Whether a method is made of several rounds or choices, which cannot be nested.
     composite: ClassVar[bool] = False
     #: What a private count costs, as a share of epsilon; None where the best share is computed.
     count_share: ClassVar[Fraction | None] = None
 
-    def frame(self, problem: Any) -> Any:
-        """The problem as this method sees it; most take it as it is."""
+    def frame(self, problem: P) -> P:
+        """The problem as this method sees it, of the same kind; most take it as it is. Others are refused here."""
         return problem
 
-    def resolved(self, problem: Problem, epsilon: Fraction) -> Self:
-        """This method with every parameter at None chosen, from public things only."""
+    def resolved(self, problem: Problem, epsilon: Fraction) -> Method:
+        """This method with every parameter at None chosen (or another one, which it has chosen)."""
         return self
 
     @abstractmethod
     def calibrate(self, problem: Problem, epsilon: Fraction) -> tuple[Part, ...]:
-        """Parts that hide one neighbour at `epsilon`; looks at public things only."""
+        """Parts that hide one neighbour at `epsilon`."""
 
     @property
     def title(self) -> str:
+        """What it is called in comparisons."""
         return type(self).__name__
 
 
 class LaplaceMethod(Method):
-    """Independent Laplace noise on filtered coefficients (the ICLP family)."""
+    """Independent Laplace noise on filtered coefficients (the ICLP family).
+
+    A new one has the fields `noise` and `sensitivity`, makes a filter (one factor for each coefficient, zero where
+    nothing leaves) and returns ``(self._part(problem, epsilon, filter),)``; `_risk` is what choosing a parameter
+    minimises.
+    """
 
     noise: str
     sensitivity: str
@@ -60,7 +90,7 @@ class LaplaceMethod(Method):
         check_choice("noise", self.noise, NOISES)
         check_choice("sensitivity", self.sensitivity, SENSITIVITIES)
 
-    def _sensitivity_of(self, problem: Problem) -> Sensitivity:
+    def _sensitivity_of(self, problem: Sensitive) -> Sensitivity:
         return problem.sensitivity.loosened() if self.sensitivity == "paper" else problem.sensitivity
 
     def _part(
@@ -88,7 +118,7 @@ class LaplaceMethod(Method):
         )
         return Part(where, kept, law, None if threshold is None else threshold[where], threshold_after_noise)
 
-    def _scales(self, problem: Problem, where: np.ndarray, sensitivity: Sensitivity, filter: np.ndarray) -> np.ndarray:
+    def _scales(self, problem: Target, where: np.ndarray, sensitivity: Sensitivity, filter: np.ndarray) -> np.ndarray:
         """Scales at epsilon 1: the energy-minimal ones, or proportional to the kernel's square roots."""
         if self.noise == "matched":
             return sensitivity.matched(filter)
@@ -105,13 +135,13 @@ class LaplaceMethod(Method):
         return class_risk(problem, filter, where, 2 * scales**2, bias)
 
 
-def noised(problem: Problem, filter: np.ndarray) -> np.ndarray:
+def noised(problem: Statistic, filter: np.ndarray) -> np.ndarray:
     """The coordinates that a filter lets out and that are not public anyway."""
     return problem.n_public + np.flatnonzero(filter[problem.n_public :] > 0)
 
 
 def class_risk(
-    problem: Problem, filter: np.ndarray, where: np.ndarray, noise: np.ndarray, bias: np.ndarray | None = None
+    problem: Prior, filter: np.ndarray, where: np.ndarray, noise: np.ndarray, bias: np.ndarray | None = None
 ) -> float:
     """Noise on the coordinates `where`, the records' own variability, and bias: typical over the class of targets.
 
@@ -120,9 +150,11 @@ def class_risk(
     variance = filter**2 * problem.sampling
     variance[where] += noise
     if problem.shrinks:
-        return typical(shrunk_errors(problem.prior_energies, filter, variance) + problem.floor, problem.class_norms)
+        return typical(
+            shrunk_errors(problem.prior_energies, filter, variance) + problem.irreducible_error, problem.class_norms
+        )
     missed = ((1 - filter) ** 2 * problem.prior_energies).sum(axis=1) if bias is None else bias
-    return typical(float(variance.sum()) + missed + problem.floor, problem.class_norms)
+    return typical(float(variance.sum()) + missed + problem.irreducible_error, problem.class_norms)
 
 
 @dataclass(frozen=True, eq=False)

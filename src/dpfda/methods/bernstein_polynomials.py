@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 
 from dpfda.core.checks import check_choice
 from dpfda.core.errors import ParameterError, shown
-from dpfda.methods.base import SENSITIVITIES, Method
+from dpfda.methods.base import SENSITIVITIES, Method, P
 from dpfda.noise import Laplace
-from dpfda.problems.base import Part, Problem
+from dpfda.problems.contracts import Problem
 from dpfda.problems.lattices import on_lattice
+from dpfda.problems.stage import Part
 
+#: A limit on what is asked for, by no proof: any order is valid, and costs no more noise.
 MOST_ORDER = 100
 
 
@@ -22,10 +23,18 @@ MOST_ORDER = 100
 class Bernstein(Method):
     """Values at ``(lattice + 1)^d`` points, Laplace noise on each, Bernstein polynomials between them.
 
-    `order` h evaluates the iterated operator ``I - (I - B)^h``: no more noise, much less bias.
-    `sensitivity` "paper" charges the largest change at one point for every point, as in the original
-    mechanism; "tight" the largest change of all points together.
+    Parameters
+    ----------
+    lattice : int
+        Steps of the lattice along each axis, from 1 to 4,095.
+    order : int, optional
+        Order h, from 1 (default) to 100, of the iterated operator ``I - (I - B)^h``: no more noise, much less bias.
+    sensitivity : str, optional
+        "paper" (default) charges the largest change at one point for every point, as in the original mechanism;
+        "tight" the largest change of all points together.
 
+    Examples
+    --------
     >>> Bernstein(20, order=4).sensitivity
     'paper'
     """
@@ -44,7 +53,7 @@ class Bernstein(Method):
             object.__setattr__(self, name, int(value))
         check_choice("sensitivity", self.sensitivity, SENSITIVITIES)
 
-    def frame(self, problem: Any) -> Any:
+    def frame(self, problem: P) -> P:
         return on_lattice(problem, self.lattice, self.order)
 
     def calibrate(self, problem: Problem, epsilon: Fraction) -> tuple[Part, ...]:

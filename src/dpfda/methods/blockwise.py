@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 from dpfda.methods.knorm import BallMethod
 
-#: Components in the first block; each further one is as long as all before it.
+#: Components in the first block; each further one is as long as all before it. Any blocks are valid
+#: (derivations: blocks).
 FIRST = 4
 
 
@@ -29,6 +30,13 @@ class Blocks(BallMethod):
 
     Nearly as little noise as one ball where a bound is round, far less where it falls off with frequency.
 
+    Parameters
+    ----------
+    components : int, optional
+        How many coefficients are released. Default: the number with the least expected risk, from public things.
+
+    Examples
+    --------
     >>> Blocks(components=32)
     Blocks(components=32)
     """

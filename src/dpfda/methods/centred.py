@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any, ClassVar, Self
+from typing import ClassVar, Self
 
 from dpfda.core.codec import exact_fraction
 from dpfda.core.errors import ParameterError, shown
 from dpfda.methods.ar import AR
-from dpfda.methods.base import Method, check_pure
+from dpfda.methods.base import Method, P, check_pure
 from dpfda.methods.knorm import KNorm
 from dpfda.methods.staged import check_ordinary
-from dpfda.problems.base import Part, Problem
+from dpfda.problems.contracts import Problem
+from dpfda.problems.covariance import CovarianceProblem
+from dpfda.problems.stage import Part
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -20,9 +22,20 @@ class Centred(Method):
     """First a rough mean of the curves, then a radius about it that holds nearly all of them, then their covariance.
 
     A covariance does not depend on where its curves lie, but its noise grows with the fourth power of the radius that
-    holds them: a small ball about a private centre beats a large one about a public centre. `centre` and `selection`
-    are shares of epsilon; the rest is for the covariance, by `method`. The data is read three times.
+    holds them: a small ball about a private centre beats a large one about a public centre. The data is read three
+    times.
 
+    Parameters
+    ----------
+    method : Method, optional
+        How the covariance is released: a method of one round other than AR. Default: :class:`KNorm`.
+    centre : Fraction, str or float, optional
+        Share of epsilon for the rough mean, below a half. Default: 1/5.
+    selection : Fraction, str or float, optional
+        Share of epsilon for the choice of the radius, below a half. Default: 1/20. The rest is for the covariance.
+
+    Examples
+    --------
     >>> Centred().rest
     Fraction(3, 4)
     """
@@ -60,8 +73,8 @@ class Centred(Method):
         """What is left for the covariance."""
         return 1 - self.centre - self.selection
 
-    def frame(self, problem: Any) -> Any:
-        if not hasattr(problem, "code") or self.method.frame(problem) is not problem:
+    def frame(self, problem: P) -> P:
+        if not isinstance(problem, CovarianceProblem) or self.method.frame(problem) is not problem:
             raise ParameterError(
                 "a private centre is for covariances", "another problem", "Use dp.methods.Staged() for means."
             )

@@ -9,13 +9,27 @@ from typing import Self
 import numpy as np
 
 from dpfda.methods.base import LaplaceMethod, best_count, check_components, within
-from dpfda.problems.base import Part, Problem
+from dpfda.problems.contracts import Problem
+from dpfda.problems.stage import Part
 
 
 @dataclass(frozen=True, eq=False)
 class FRL(LaplaceMethod):
     """Keep the first `components` coefficients and add Laplace noise to each.
 
+    Parameters
+    ----------
+    components : int, optional
+        How many coefficients are released. Default: the number with the least expected risk, from public things.
+    noise : str, optional
+        Noise scales: "matched" (default) has the least energy for the sensitivity, "kernel" follows the square roots
+        of the kernel's eigenvalues.
+    sensitivity : str, optional
+        "tight" (default) charges what a record can change in all coefficients together, "paper" the whole radius in
+        each of them.
+
+    Examples
+    --------
     >>> FRL(components=5)
     FRL(components=5, noise='matched', sensitivity='tight')
     """

@@ -15,7 +15,8 @@ from dpfda.methods.base import Method, best_scale, class_risk, noised, powers
 from dpfda.methods.qr import check_no_psi, ridge
 from dpfda.noise import Gaussian
 from dpfda.noise.gaussian import multiplier
-from dpfda.problems.base import Part, Problem
+from dpfda.problems.contracts import Problem
+from dpfda.problems.stage import Part
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -24,8 +25,19 @@ class GaussianProcess(Method):
 
     Hall, Rinaldo and Wasserman (2013); Mirshani, Reimherr and Slavkovic (2019). The guarantee is
     (epsilon, `delta`): with a probability of about `delta` the release may say anything about a record.
-    A mean is smoothed by the penalty of :class:`QR`, a density by its kernel's power `eta` (1 unless given).
+    A mean is smoothed by the penalty of :class:`QR`, a density by its kernel's power `eta`.
 
+    Parameters
+    ----------
+    delta : Fraction, str or float
+        The delta of the guarantee, strictly between 0 and 1.
+    eta : float, optional
+        Power of the penalty's norm. Default: for a mean as for :class:`QR`, for a density its problem's or 1.
+    psi : float, optional
+        Size of the penalty; not for densities. Default: the one with the least expected risk, from public things.
+
+    Examples
+    --------
     >>> GaussianProcess(delta=0.01)
     GaussianProcess(delta=0.01, eta=None, psi=None)
     """

@@ -12,7 +12,8 @@ from dpfda.bounds.sensitivity import Sensitivity
 from dpfda.methods.base import Method, best_count, check_components, class_risk, within
 from dpfda.methods.frl import first
 from dpfda.noise import Ball
-from dpfda.problems.base import Part, Problem
+from dpfda.problems.contracts import Problem
+from dpfda.problems.stage import Part
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,6 +55,13 @@ class BallMethod(Method):
 class KNorm(BallMethod):
     """The first `components` coefficients with ball noise (derivations: ball noise).
 
+    Parameters
+    ----------
+    components : int, optional
+        How many coefficients are released. Default: the number with the least expected risk, from public things.
+
+    Examples
+    --------
     >>> KNorm(components=12)
     KNorm(components=12)
     """

@@ -10,9 +10,10 @@ import numpy as np
 
 from dpfda.core.checks import check_positive
 from dpfda.methods.base import LaplaceMethod
-from dpfda.problems.base import Part, Problem
+from dpfda.problems.contracts import Problem
+from dpfda.problems.stage import Part
 
-#: The smallest guess of a coordinate beside the first.
+#: The smallest guess of a coordinate beside the first: a power that vanishes in floats would be divided by.
 LEAST = 1e-100
 
 
@@ -20,9 +21,20 @@ LEAST = 1e-100
 class Minimax(LaplaceMethod):
     """Minimise ``sum (1-a_j)^2 m_j`` plus noise energy over all filters (derivations: minimax filter).
 
-    The guess ``m_j`` is proportional to ``lambda_j^power``; `power` None is the problem's own
-    (``1 + 1/beta`` for a mean, the paper's smoothness assumption; the class of densities for a density).
+    Parameters
+    ----------
+    power : float, optional
+        The guess ``m_j`` is proportional to ``lambda_j^power``. Default: the problem's own (``1 + 1/beta`` for a mean,
+        the paper's smoothness assumption; the class of densities for a density).
+    noise : str, optional
+        Noise scales: "matched" (default) has the least energy for the sensitivity, "kernel" follows the square roots
+        of the kernel's eigenvalues.
+    sensitivity : str, optional
+        "tight" (default) charges what a record can change in all coefficients together, "paper" the whole radius in
+        each of them.
 
+    Examples
+    --------
     >>> Minimax().power is None
     True
     """

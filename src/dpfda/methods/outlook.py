@@ -11,7 +11,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
@@ -19,7 +18,10 @@ from dpfda.methods.base import Method
 from dpfda.methods.blockwise import octaves
 from dpfda.methods.staged import Staged
 from dpfda.noise import Ball
-from dpfda.problems.base import Part
+from dpfda.problems.mean import MeanProblem
+from dpfda.problems.stage import Part
+
+# The class by which Auto chooses (derivations: choosing before data). Guesses: others cost accuracy, never privacy.
 
 #: The smooth guess counts as much as this many rough ones.
 SMOOTH_WEIGHT = 3.0
@@ -35,7 +37,7 @@ WIDER, UNSURE = 1.2, 10.0
 class Outlook:
     """Risks of releases of one problem at one budget."""
 
-    problem: Any
+    problem: MeanProblem
     epsilon: Fraction
     spread: float | None = None
 

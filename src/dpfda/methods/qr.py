@@ -10,7 +10,8 @@ import numpy as np
 
 from dpfda.core.errors import ParameterError
 from dpfda.methods.base import Penalized, best_scale, check_rough, powers
-from dpfda.problems.base import Part, Problem
+from dpfda.problems.contracts import Problem
+from dpfda.problems.stage import Part
 from dpfda.spaces.basis import NEGLIGIBLE
 
 
@@ -18,9 +19,24 @@ from dpfda.spaces.basis import NEGLIGIBLE
 class QR(Penalized):
     """Shrink coefficient j by ``lambda_j^eta / (lambda_j^eta + psi)``.
 
-    `eta` None is ``1 + 2/beta`` for eigenvalues falling like ``j^-beta`` (1.5 otherwise). For a
-    density the filter is ``lambda_j^eta``: the paper's kernel estimator.
+    For a density the filter is ``lambda_j^eta``: the paper's kernel estimator.
 
+    Parameters
+    ----------
+    eta : float, optional
+        Power of the penalty's norm, above 1 for a mean. Default: ``1 + 2/beta`` for eigenvalues falling like
+        ``j^-beta`` (1.5 otherwise), or what a density problem asks for.
+    psi : float, optional
+        Size of the penalty; not for densities. Default: the one with the least expected risk, from public things.
+    noise : str, optional
+        Noise scales: "matched" (default) has the least energy for the sensitivity, "kernel" follows the square roots
+        of the kernel's eigenvalues.
+    sensitivity : str, optional
+        "tight" (default) charges what a record can change in all coefficients together, "paper" the whole radius in
+        each of them.
+
+    Examples
+    --------
     >>> QR(psi=0.001).noise
     'matched'
     """

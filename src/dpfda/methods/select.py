@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any, ClassVar, Self
+from typing import ClassVar, Self
 
 from dpfda.core.codec import exact_fraction
 from dpfda.core.errors import ParameterError, shown
-from dpfda.methods.base import Method, check_pure
-from dpfda.problems.base import Part, Problem
+from dpfda.methods.base import Method, P, check_pure
+from dpfda.problems.contracts import Prior, Problem
+from dpfda.problems.mean import MeanProblem
+from dpfda.problems.stage import Part
 
 #: A choice among more tells them apart no better.
 MOST_CANDIDATES = 1000
@@ -24,6 +26,15 @@ class Select(Method):
     the clipped data: its public noise, and what its filter misses of the data's mean; one curve moves scores
     by a proven bound (derivations: private choice). Never cross-validation, which is not private.
 
+    Parameters
+    ----------
+    candidates : sequence of Method
+        Two to 1,000 methods of one round, for means in a kernel's basis.
+    share : Fraction, str or float, optional
+        Share of epsilon for the choice, strictly between 0 and 1. Default: 1/10.
+
+    Examples
+    --------
     >>> from dpfda.methods import KNorm
     >>> Select([KNorm(4), KNorm(12)]).share
     Fraction(1, 10)
@@ -48,14 +59,15 @@ class Select(Method):
         object.__setattr__(self, "candidates", found)
         object.__setattr__(self, "share", share)
 
-    def frame(self, problem: Any) -> Any:
-        if any(method.frame(problem) is not problem for method in self.candidates) or not hasattr(problem, "bound"):
+    def frame(self, problem: P) -> P:
+        framed = any(method.frame(problem) is not problem for method in self.candidates)
+        if framed or not isinstance(problem, MeanProblem):
             raise ParameterError(
                 "candidates release the mean of curves in a kernel's basis",
                 repr(self),
                 "Leave others out: Bernstein, and other targets than means.",
             )
-        if problem.smooths or problem.count_is_private:
+        if problem.count_is_private:
             raise ParameterError(
                 "a choice by the data's mean needs a public number of curves", "add-remove", "Use neighbors='replace'."
             )
@@ -77,7 +89,7 @@ class Select(Method):
         return found
 
 
-def _risk(problem: Problem, parts: tuple[Part, ...]) -> float:
+def _risk(problem: Prior, parts: tuple[Part, ...]) -> float:
     noise = sum(float(part.law.variance.sum()) for part in parts)
     missed = problem.prior_energy.copy()
     for part in parts:

@@ -26,6 +26,25 @@ def pss(method: Method, plan: Any) -> Method:
     Where the paper's window is empty (QR, FRL at small ``n epsilon^2``) the parameter stays None:
     exact selection. The kernel is taken at unit trace and the curves at unit radius.
 
+    Parameters
+    ----------
+    method : QR, AR or FRL
+        The method whose parameters are chosen; an `eta` that it has is kept.
+    plan : plan
+        A plan of a mean, whose kernel's eigenvalues fall polynomially.
+
+    Returns
+    -------
+    Method
+        The same kind of method, with its parameters.
+
+    Raises
+    ------
+    dpfda.errors.ParameterError
+        For a density, for a kernel without polynomial decay, and for other methods.
+
+    Examples
+    --------
     >>> import dpfda as dp
     >>> plan = dp.MeanPlan(n=100_000, epsilon=1, bound=dp.L2Ball(1.0), grid=48)
     >>> dp.selection.pss(dp.methods.QR(), plan).eta
@@ -64,8 +83,34 @@ def pcv(candidates: Sequence[Method], plan: Any, records: Any, rng: np.random.Ge
     """The candidate with the smallest cross-validated error, noise included. **Not private**: for studies only.
 
     Private cross-validation (Mirshani, Reimherr and Slavkovic 2019): estimate from all folds but one, compare with
-    that one, add the expected error of the noise. The choice depends on every record and spends no budget.
+    that one, add the expected error of the noise. The choice depends on every record and spends no budget, so
+    it warns with `NotPrivateWarning`.
 
+    Parameters
+    ----------
+    candidates : sequence of Method
+        Methods in the plan's own basis.
+    plan : plan
+        The plan that the candidates are tried in.
+    records : array
+        One row per record.
+    rng : numpy.random.Generator
+        Deals records to folds.
+    folds : int, optional
+        Between 2 and the number of records. Default: 10.
+
+    Returns
+    -------
+    Method
+        The best of the candidates.
+
+    Raises
+    ------
+    dpfda.errors.ParameterError
+        Where a candidate or the number of folds will not do.
+
+    Examples
+    --------
     >>> import warnings
     >>> import numpy as np, dpfda as dp
     >>> rng = np.random.default_rng(0)
@@ -107,6 +152,6 @@ def pcv(candidates: Sequence[Method], plan: Any, records: Any, rng: np.random.Ge
         seen = problem.finish(np.array([float(x) for x in problem.estimate(part)]), ())
         for number in range(len(candidates)):
             candidate = planned(number, rest.count)
-            fitted = candidate.combine([candidate.statistic(rest)])
+            fitted = candidate.schedule.combine([candidate.statistic(rest)])
             scores[number] += float(((fitted - seen) ** 2).sum()) + candidate.expected_error
     return candidates[int(np.argmin(scores))]

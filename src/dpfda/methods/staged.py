@@ -6,17 +6,21 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, ClassVar, Self
+from typing import ClassVar, Self
 
 from dpfda.core.checks import check_positive
 from dpfda.core.codec import exact_fraction
 from dpfda.core.errors import ParameterError, shown
-from dpfda.methods.base import Method, check_pure
+from dpfda.methods.base import Method, P, check_pure
 from dpfda.methods.blockwise import Blocks
-from dpfda.problems.base import Part, Problem
+from dpfda.problems.contracts import Problem
+from dpfda.problems.mean import MeanProblem
+from dpfda.problems.stage import Part
 
-#: Default shares of the budget: each private choice of a radius, and the curves' own variability.
+#: Default shares of the budget: each private choice of a radius, and the curves' own variability. Any shares are valid:
+#: they add up (derivations: stages).
 SELECTION, CONFIDENCE = Fraction(1, 25), Fraction(1, 100)
+#: A limit on what is asked for, by no proof: each round is a pass or two over the data, with less budget for each.
 MOST_ROUNDS = 8
 #: Radii at which all lengths that may follow in later rounds are ordinary numbers.
 SMALLEST, LARGEST = 1e-40, 1e40
@@ -28,13 +32,25 @@ class Staged(Method):
 
     The first round is `method` with the plan's bound: a rough private centre. Every later one clips curves to an
     ellipsoid about the centre so far and releases their mean distance from it with blocks of ball noise.
-    How far curves stray is `spread` (a public radius, if you know one); the ellipsoid of the last round, or of
-    every round where no spread is given, is chosen privately among candidates of several sizes and shapes.
+    The ellipsoid of the last round, or of every round where no spread is given, is chosen privately among candidates
+    of several sizes and shapes.
 
-    `shares` divide what the rounds have among them and add up to one. `selection` is the share of epsilon that each
-    private choice costs (0: none, which needs a spread), `confidence` the share that goes to how much curves
-    vary, for :meth:`Release.confidence_band` (0: none).
+    Parameters
+    ----------
+    method : Method, optional
+        The first round: a method of one round. Default: :class:`Blocks`.
+    spread : float, optional
+        How far curves stray from their mean: a public radius, if you know one. Default: chosen privately.
+    shares : sequence of Fraction, str or float, optional
+        What each of the 2 to 8 rounds gets of what they divide among them; they add up to one. Default: 1/5 and 4/5.
+    selection : Fraction, str or float, optional
+        Share of epsilon that each private choice costs, up to 1/2. Default: 1/25. 0: none, which needs a spread.
+    confidence : Fraction, str or float, optional
+        Share of epsilon that goes to how much curves vary, for :meth:`Release.confidence_band`, up to 1/2.
+        Default: 1/100. 0: none.
 
+    Examples
+    --------
     >>> Staged(shares=("1/5", "4/5"), spread=1.0).steps
     ('centre', 'choose', 'refine', 'vary')
     """
@@ -110,10 +126,10 @@ class Staged(Method):
 
     # -- the first round ------------------------------------------------------------------------
 
-    def frame(self, problem: Any) -> Any:
-        for length in (problem.bound.outer if hasattr(problem, "bound") else 1.0, self.spread or 1.0):
+    def frame(self, problem: P) -> P:
+        for length in (problem.bound.outer if isinstance(problem, MeanProblem) else 1.0, self.spread or 1.0):
             check_ordinary(length)
-        if self.method.frame(problem) is not problem or not hasattr(problem, "bound") or problem.smooths:
+        if self.method.frame(problem) is not problem or not isinstance(problem, MeanProblem):
             raise ParameterError(
                 "stages refine the mean of curves in a kernel's basis", repr(self), "Use dp.Auto() elsewhere."
             )
@@ -136,7 +152,7 @@ def check_ordinary(length: float) -> None:
         )
 
 
-def _shares(given: Any) -> tuple[Fraction, ...]:
+def _shares(given: object) -> tuple[Fraction, ...]:
     cure = "Pass shares=('1/5', '4/5'), say: one per round, adding up to one."
     if isinstance(given, str) or not isinstance(given, Iterable):
         raise ParameterError("shares are fractions, one per round", shown(given), cure)

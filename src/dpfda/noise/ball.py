@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from itertools import pairwise
-from typing import Any
 
 import flint
 import numpy as np
@@ -23,7 +22,26 @@ class Ball:
     """Noise with density proportional to ``exp(-epsilon sum_B ||x_B / axes_B||_2 / diameter)``.
 
     The sum runs over blocks of coordinates that begin at `starts`; a single block is the K-norm mechanism with a
-    Euclidean norm, blocks of one coordinate are independent Laplace noise (derivations: ball noise).
+    Euclidean norm, blocks of one coordinate are independent Laplace noise (derivations: ball noise). Methods make it
+    with :meth:`calibrated`.
+
+    Parameters
+    ----------
+    epsilon : Fraction
+        What one draw costs.
+    axes : array of float
+        Semi-axes of the ball, one per coordinate.
+    diameter : float
+        The largest sum of norms that a neighbour can make.
+    delta : Fraction, optional
+        Default: 0, pure differential privacy.
+    starts : tuple of int, optional
+        Where blocks begin. Default: one block.
+
+    Examples
+    --------
+    >>> Ball(Fraction(1), np.ones(2), 2.0).variance.tolist()
+    [12.0, 12.0]
     """
 
     epsilon: Fraction
@@ -125,7 +143,7 @@ def _rounded_ball(centres: Sequence[Placed], ratios: Sequence[Fraction]) -> list
     size = len(centres)
     pairs = (size + 1) // 2
 
-    def stretched(uniforms: list[Any]) -> list[Any]:
+    def stretched(uniforms: list[flint.arb]) -> list[flint.arb]:
         return [arb(r) * x for r, x in zip(ratios, _ball_interval(uniforms, size, pairs), strict=True)]
 
     noise, places = Deviates(size + 2 * pairs, stretched), PLACES
@@ -138,7 +156,7 @@ def _rounded_ball(centres: Sequence[Placed], ratios: Sequence[Fraction]) -> list
         places += PLACES
 
 
-def _ball_interval(uniforms: list[Any], size: int, pairs: int) -> list[Any]:
+def _ball_interval(uniforms: list[flint.arb], size: int, pairs: int) -> list[flint.arb]:
     """Radius Gamma(size, 1) from `size` uniforms, direction from Box-Muller on the rest."""
     product = flint.arb(1)
     for u in uniforms[:size]:

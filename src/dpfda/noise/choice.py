@@ -12,8 +12,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, ClassVar
+from typing import ClassVar
 
+import flint
 import numpy as np
 
 from dpfda.noise.rounding import PLACES, Deviates, Placed
@@ -21,10 +22,27 @@ from dpfda.noise.rounding import PLACES, Deviates, Placed
 
 @dataclass(frozen=True)
 class Choice:
-    """One of `size` candidates; `range` is how much a neighbour can move one score against another.
+    """One of `size` candidates, chosen privately by their scores.
 
     A draw is one at the place of the candidate taken and zero elsewhere: scores themselves never leave
     (derivations: private choice).
+
+    Parameters
+    ----------
+    epsilon : Fraction
+        What one draw costs.
+    size : int
+        The number of candidates.
+    range : Fraction
+        How much a neighbour can move one score against another.
+    delta : Fraction, optional
+        Default: 0, pure differential privacy.
+
+    Examples
+    --------
+    >>> law = Choice(Fraction(1), 3, Fraction(1, 1000))
+    >>> law.draw([Fraction(0), Fraction(5), Fraction(0)]).tolist()
+    [0.0, 1.0, 0.0]
     """
 
     epsilon: Fraction
@@ -69,5 +87,5 @@ class Choice:
         return rng.standard_exponential((size, self.size)) * self.scales
 
 
-def _exponential(uniforms: list[Any]) -> list[Any]:
+def _exponential(uniforms: list[flint.arb]) -> list[flint.arb]:
     return [-u.log() for u in uniforms]

@@ -5,18 +5,19 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
-from opendp.mod import enable_features
+from opendp.mod import Measurement, enable_features
 
 from dpfda.core.errors import ParameterError
 
 enable_features("contrib")
 
-#: A sensitivity is computed in floating point from public numbers; this covers its rounding.
+#: A sensitivity is computed in floating point from public numbers; this covers its rounding
+#: (derivations: lattice of the noise).
 GUARD = 1 + 2.0**-40
-#: Bits between a scale and its lattice step, and the largest settled integer.
+#: Bits between a scale and its lattice step, and the largest settled integer: sums with noise stay in 64 bits. Any are
+#: valid, since the sensitivity is that on the lattice (derivations: lattice of the noise).
 RESOLUTION, RANGE = 40, 2**60
 #: A statistic as a float is off by at most 2^-52 of its size, a difference of two by 2^-51.
 FLOATS = 50
@@ -51,7 +52,7 @@ def check_coarse(bits: int, slack: float, real: float, size: int, epsilon: Fract
         )
 
 
-def drawn_by(mechanism: Any, settled: Sequence[int], steps: np.ndarray, count: int | None) -> np.ndarray:
+def drawn_by(mechanism: Measurement, settled: Sequence[int], steps: np.ndarray, count: int | None) -> np.ndarray:
     """Noisy integers times their steps: one vector, or `count` of them by one call."""
     noisy = mechanism(list(settled) * (1 if count is None else count))
     found: np.ndarray = np.array([float(k) for k in noisy]).reshape(-1, steps.size) * steps

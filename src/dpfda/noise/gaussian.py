@@ -12,20 +12,22 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, lru_cache
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import flint
 import numpy as np
 from opendp.domains import atom_domain, vector_domain
 from opendp.measurements import make_gaussian
 from opendp.metrics import l2_distance
+from opendp.mod import Measurement
 from scipy.special import log_ndtr
 
 from dpfda.bounds.sensitivity import Sensitivity
 from dpfda.core.errors import ParameterError
 from dpfda.noise.common import FLOATS, GUARD, check_coarse, drawn_by, resolution, settled
 
-#: Share of delta that is kept for what a discrete law does in its tails.
+#: Share of delta that is kept for what a discrete law does in its tails; any share is valid, both are charged
+#: (derivations: gaussian noise).
 TAIL = 1e-6
 
 
@@ -33,8 +35,26 @@ TAIL = 1e-6
 class Gaussian:
     """Independent discrete Gaussian noise on lattices whose steps follow the scales.
 
-    In lattice units all coordinates share one standard deviation; `sensitivity` is the Euclidean
-    distance that a neighbour can make there, rounding included (derivations: gaussian noise).
+    In lattice units all coordinates share one standard deviation (derivations: gaussian noise). Methods make it with
+    :meth:`calibrated`.
+
+    Parameters
+    ----------
+    epsilon, delta : Fraction
+        What one draw costs.
+    steps : array of float
+        The step of each coordinate's lattice.
+    sensitivity : float
+        The Euclidean distance that a neighbour can make in lattice units, rounding included.
+
+    Examples
+    --------
+    >>> import dpfda as dp
+    >>> method = dp.methods.GaussianProcess(delta=1e-6)
+    >>> plan = dp.MeanPlan(n=1000, epsilon=1, bound=dp.L2Ball(1.0), grid=16, method=method)
+    >>> law = plan.stage.parts[0].law
+    >>> isinstance(law, dp.noise.Gaussian), law.delta
+    (True, Fraction(1, 1000000))
     """
 
     epsilon: Fraction
@@ -86,7 +106,7 @@ class Gaussian:
     def real(self, settled: Sequence[int]) -> np.ndarray:
         return np.array([float(k) for k in settled]) * self.steps
 
-    def _mechanism(self) -> Any:
+    def _mechanism(self) -> Measurement:
         return _sampler(self._scale, self.sensitivity)
 
     def draw(self, settled: Sequence[int], count: int | None = None) -> np.ndarray:
@@ -97,7 +117,7 @@ class Gaussian:
 
 
 @lru_cache(maxsize=64)
-def _sampler(scale: float, sensitivity: float) -> Any:
+def _sampler(scale: float, sensitivity: float) -> Measurement:
     """OpenDP's sampler, with its own word that the standard deviation is what was asked for. Stateless, so kept."""
     mechanism = make_gaussian(vector_domain(atom_domain(T="i64")), l2_distance(T="f64"), scale=scale)
     if not mechanism.map(sensitivity) <= 0.5 * (sensitivity / scale) ** 2 * GUARD:

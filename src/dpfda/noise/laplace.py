@@ -7,12 +7,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, lru_cache
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from opendp.domains import atom_domain, vector_domain
 from opendp.measurements import make_laplace
 from opendp.metrics import l1_distance
+from opendp.mod import Measurement
 
 from dpfda.bounds.sensitivity import Sensitivity
 from dpfda.core.errors import ParameterError
@@ -24,8 +25,25 @@ from dpfda.noise.studies import laplace
 class Laplace:
     """Independent discrete Laplace noise on lattices whose steps follow the scales.
 
-    In lattice units all coordinates share one scale, `sensitivity / epsilon` rounded up, and
-    `sensitivity` counts everything a neighbour can do, rounding included (derivations: lattice of the noise).
+    In lattice units all coordinates share one scale, `sensitivity / epsilon` rounded up (derivations: lattice of the
+    noise). Methods make it with :meth:`calibrated`.
+
+    Parameters
+    ----------
+    epsilon : Fraction
+        What one draw costs.
+    steps : array of float
+        The step of each coordinate's lattice.
+    sensitivity : int
+        Everything that a neighbour can do in lattice units, rounding included.
+    delta : Fraction, optional
+        Default: 0, pure differential privacy.
+
+    Examples
+    --------
+    >>> law = Laplace(Fraction(1), np.array([0.5, 0.25]), 4)
+    >>> law.scales.tolist(), law.loss(np.array([1.0, 0.0]))
+    ([2.0, 1.0], 0.5)
     """
 
     epsilon: Fraction
@@ -74,7 +92,7 @@ class Laplace:
     def real(self, settled: Sequence[int]) -> np.ndarray:
         return np.array([float(k) for k in settled]) * self.steps
 
-    def _mechanism(self) -> Any:
+    def _mechanism(self) -> Measurement:
         return _certified(self._scale, self.sensitivity, self.epsilon)
 
     def draw(self, settled: Sequence[int], count: int | None = None) -> np.ndarray:
@@ -85,7 +103,7 @@ class Laplace:
 
 
 @lru_cache(maxsize=64)
-def _certified(scale: float, sensitivity: int, epsilon: Fraction) -> Any:
+def _certified(scale: float, sensitivity: int, epsilon: Fraction) -> Measurement:
     """OpenDP's sampler, with OpenDP's own word that it costs no more than epsilon. Stateless, so kept."""
     mechanism = make_laplace(vector_domain(atom_domain(T="i64")), l1_distance(T="i64"), scale=scale)
     if mechanism.map(sensitivity) > upwards(epsilon):

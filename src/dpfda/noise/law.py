@@ -10,20 +10,42 @@ import numpy as np
 
 
 class Law(Protocol):
-    """A noise distribution on a block of coordinates, with its exact draw."""
+    """A noise distribution on a block of coordinates, with its exact draw.
+
+    What lies between the statistic and its noise is each law's own: integers, or exact numbers that know their places.
+    """
 
     @property
-    def epsilon(self) -> Fraction: ...
+    def epsilon(self) -> Fraction:
+        """What one draw costs."""
+
     @property
-    def delta(self) -> Fraction: ...
+    def delta(self) -> Fraction:
+        """The probability with which that may fail; zero for pure differential privacy."""
+
     @property
-    def description(self) -> str: ...
+    def description(self) -> str:
+        """The law in a few words, for statements."""
+
     @property
-    def scales(self) -> np.ndarray: ...
+    def scales(self) -> np.ndarray:
+        """The noise scale of each coordinate."""
+
     @property
-    def variance(self) -> np.ndarray: ...
-    def loss(self, h: np.ndarray) -> float: ...
-    def to_lattice(self, values: Sequence[Fraction]) -> Sequence[Any]: ...
-    def real(self, settled: Sequence[Any]) -> np.ndarray: ...
-    def draw(self, settled: Sequence[Any], count: int | None = None) -> np.ndarray: ...  # one outcome, or many rows
-    def simulate(self, size: int, rng: np.random.Generator) -> np.ndarray: ...
+    def variance(self) -> np.ndarray:
+        """The variance of each coordinate."""
+
+    def loss(self, h: np.ndarray) -> float:
+        """Privacy loss of a difference `h`: at most epsilon for neighbours."""
+
+    def to_lattice(self, values: Sequence[Fraction]) -> Sequence[Any]:
+        """Exact values as :meth:`draw` takes them. Confidential."""
+
+    def real(self, settled: Sequence[Any]) -> np.ndarray:
+        """The same as floats. Confidential, for audits."""
+
+    def draw(self, settled: Sequence[Any], count: int | None = None) -> np.ndarray:
+        """Values plus exact noise: one outcome, or `count` rows of them."""
+
+    def simulate(self, size: int, rng: np.random.Generator) -> np.ndarray:
+        """Noise alone, `size` rows of it, fast and from a seed: for studies and bands, never for a release."""

@@ -3,10 +3,11 @@
 What all plans can do once they know these is in :mod:`dpfda.plan`.
 """
 
+from dpfda.plans.classes import ClassPlan
 from dpfda.plans.covariance import CovariancePlan
 from dpfda.plans.density import DensityPlan
 from dpfda.plans.groups import GroupPlan
-from dpfda.plans.kernel import ClassPlan, KernelPlan
+from dpfda.plans.kernel import KernelPlan
 from dpfda.plans.mean import MeanPlan
 from dpfda.plans.radius import RadiusPlan
 from dpfda.plans.regression import RegressionPlan

@@ -17,11 +17,12 @@ import numpy as np
 from dpfda.bounds.bodies import Ellipsoid, L2Ball
 from dpfda.methods import Auto, Centred
 from dpfda.methods.outlook import STRAYS, WIDER, Outlook
-from dpfda.problems.base import Stage
+from dpfda.plans.schedule import Schedule
 from dpfda.problems.count import count_part
 from dpfda.problems.covariance import CovarianceProblem
 from dpfda.problems.ellipsoid_stages import InsideProblem
 from dpfda.problems.mean import MeanProblem
+from dpfda.problems.stage import Stage
 from dpfda.results.postprocess import shrunk
 
 #: Radii on offer: from twice the bound's down, a fourth of an octave apart.
@@ -35,7 +36,7 @@ TELL_APART, MOST_PRICE = 12.0, 0.05
 
 
 @dataclass(frozen=True, eq=False)
-class Centring:
+class Centring(Schedule):
     """The passes of a covariance plan; `problem` is the covariance with the plan's own bound."""
 
     problem: CovarianceProblem
@@ -157,7 +158,7 @@ class Centring:
         )
 
     @property
-    def numbers_words(self) -> str:
+    def numbers(self) -> str:
         first, last = (sum(part.where.size for part in stage.parts) for stage in (self.first, self.expected_stage))
         return f"{first}, then one of {RADII.size} radii, then {last} of {self.problem.size}"
 

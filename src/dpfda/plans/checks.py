@@ -7,7 +7,11 @@ from typing import Any
 import numpy as np
 
 from dpfda.core.errors import ParameterError, shown
+from dpfda.engines import Declared
+from dpfda.engines.summarize import NOTHING
+from dpfda.engines.task import Labels
 from dpfda.methods import Method
+from dpfda.reading.curves import Curves
 from dpfda.spaces.inputs import MOST_INPUTS
 
 
@@ -35,4 +39,17 @@ def check_method(method: Any) -> None:
             "method must be a dpfda method",
             shown(method),
             "Pass method=dp.Auto() or one of dp.methods, or leave it out.",
+        )
+
+
+def check_reading(plan: object, curves: Curves) -> None:
+    """Refuse what is said about the reading of records where the plan, whose digest covers it, does not say so."""
+    curves.check_rules(*(getattr(plan, name, None) for name in ("align", "fill", "grid")))
+
+
+def refuse_options_of_reading(units: Labels, declared: Declared) -> None:
+    """A summary was made already: how its records were to be read comes too late."""
+    if units is not None or declared != NOTHING:
+        raise ParameterError(
+            "units, between, site and checkpoint say how records are summarised", "a summary", "Say it to summarize."
         )

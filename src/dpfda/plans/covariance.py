@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
-from dpfda import results
 from dpfda.bounds.bodies import L2Ball
-from dpfda.core.checks import check_choice
+from dpfda.core.checks import Epsilon, Invalid, Neighbors, check_choice
 from dpfda.core.codec import LATER
 from dpfda.core.errors import ParameterError
 from dpfda.methods import Auto, Centred, KNorm, Method, Minimax
@@ -17,22 +17,24 @@ from dpfda.methods.staged import LARGEST, SMALLEST
 from dpfda.plans.base import Plan
 from dpfda.plans.centring import Centring
 from dpfda.plans.curves import alignment_of, check_alignment, check_curves, choose_method, curve_words, only_curves
+from dpfda.plans.schedule import Schedule
 from dpfda.problems.covariance import MOST_SQUARES, CovarianceProblem
-from dpfda.results import statements
-from dpfda.spaces.alignment import Align, Unit
+from dpfda.results.covariance import CovarianceRelease
+from dpfda.results.wording import AccuracyWords, Wording
+from dpfda.spaces.alignment import Align
 from dpfda.spaces.grid import Grid
 from dpfda.spaces.kernels import Kernel
 from dpfda.spaces.symmetric import SymmetricBasis
-
-if TYPE_CHECKING:
-    from dpfda.results import CovarianceRelease
+from dpfda.spaces.units import Unit
 
 #: Functions of one variable that a covariance is expanded in: 2,080 free numbers.
 MOST_FUNCTIONS = 64
+#: What the expected risk counts.
+RISK = "noise and bias, as left by shrinkage, over a public class of covariances"
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class CovariancePlan(Plan):
+class CovariancePlan(Plan[CovarianceRelease]):
     """The plan of a private covariance surface.
 
     `bound` is an L2 ball about a public centre; `kernel` None is as for a mean, `method` None about a private centre
@@ -49,8 +51,26 @@ class CovariancePlan(Plan):
     """
 
     query: ClassVar[str] = "covariance"
-    one_pass: ClassVar[str] = "plan with method=dp.Auto(passes=1)"
-    risk_words: ClassVar[str] = "noise and bias, as left by shrinkage, over a public class of covariances"
+    if TYPE_CHECKING:  # what may be passed is more than what is kept
+
+        def __init__(
+            self,
+            *,
+            n: int,
+            epsilon: Epsilon,
+            bound: L2Ball,
+            grid: Grid | int,
+            kernel: Kernel | Callable[..., Any] | None = None,
+            method: Method | None = None,
+            neighbors: Neighbors = "replace",
+            invalid: Invalid = "raise",
+            standardize: bool = False,
+            fill: int | None = None,
+            postprocess: bool = True,
+            unit: Unit | str | None = None,
+            align: Align | Literal["linear", "smooth"] | None = None,
+        ) -> None: ...
+
     n: int
     epsilon: Fraction
     bound: L2Ball
@@ -74,7 +94,7 @@ class CovariancePlan(Plan):
             raise ParameterError(f"n must be at most {MOST_SQUARES}", self.n, "Release several groups instead.")
         if self.method is None or isinstance(self.method, Auto):
             self._choose_method(Auto() if self.method is None else self.method)
-        self.expected_stage  # noqa: B018  (calibrate now: a plan that cannot be carried out is refused when it is made)
+        self.schedule.expected_stage  # noqa: B018  (calibrate now: a plan that cannot be carried out is refused when it is made)
 
     @cached_property
     def problem(self) -> CovarianceProblem:
@@ -96,38 +116,41 @@ class CovariancePlan(Plan):
         if enough and SMALLEST < self.bound.radius < LARGEST:
             about = [replace(self, method=Centred(m)) for m in (Minimax(), KNorm())]
             best = min(about, key=lambda plan: plan.expected_risk)
-            if best.schedule is not None and best.schedule.gain > 1:
+            if isinstance(best.schedule, Centring) and best.schedule.gain > 1:
                 put(best.method)
                 return
         choose_method(self)
 
     @cached_property
-    def schedule(self) -> Centring | None:  # type: ignore[override]
+    def schedule(self) -> Schedule:
         if not isinstance(self.chosen, Centred):
-            return None
+            return super().schedule
         return Centring(self.problem, self.bound, self.chosen, self.epsilon)
 
     @property
     def release_type(self) -> type[CovarianceRelease]:
-        return results.CovarianceRelease
+        return CovarianceRelease
 
-    def postprocessed(self, release: Any) -> Any:
+    def postprocessed(self, release: CovarianceRelease) -> CovarianceRelease:
         return release.shrink() if self.postprocess else release
 
     @property
-    def wording(self) -> statements.Wording:
+    def wording(self) -> Wording:
         rows, text = curve_words(self, "curve")
-        if self.schedule:
-            rows, text = (*rows, ("passes", str(self.schedule.passes))), f"{text}\n\n{self.schedule.explanation()}"
-        return statements.Wording(
+        if self.schedule.keeps_draws:
+            rows = (*rows, ("passes", str(self.schedule.passes)))
+        return Wording(
             noun="surface",
             release="covariance surface",
             record="curve" if self.unit is None else self.unit.name,
             piece="" if self.unit is None else "curve",
             target="covariance",
             assumption=text,
+            passes=self.schedule.explanation() if self.schedule else "",
             unusable="counts as the public centre",
             rows=rows,
-            size=self.bound.outer**2,
-            size_name="the bound's radius squared",
+            method=repr(self.chosen),
+            numbers=self.schedule.numbers,
+            accuracy=AccuracyWords(self, self.bound.outer**2, "the bound's radius squared", RISK),
+            kernel=repr(self.kernel),
         )

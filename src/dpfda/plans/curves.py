@@ -12,11 +12,12 @@ from dpfda.core.checks import INVALID, NEIGHBORS, as_epsilon, check_choice, chec
 from dpfda.core.errors import ParameterError, shown
 from dpfda.methods import KNorm, Minimax
 from dpfda.plans.checks import check_method
-from dpfda.results import statements
-from dpfda.spaces.alignment import Alignment, as_align, as_unit
-from dpfda.spaces.components import ComponentGrid
-from dpfda.spaces.grid import Grid, ProductGrid
-from dpfda.spaces.kernels import Matern, as_kernel
+from dpfda.results.wording import describe_bound
+from dpfda.spaces.alignment import Alignment, as_align
+from dpfda.spaces.grid import AnyGrid, Grid
+from dpfda.spaces.kernels import as_kernel
+from dpfda.spaces.stationary import Matern
+from dpfda.spaces.units import as_unit
 
 
 def check_curves(plan: Any, bound: Any, alone: str) -> None:
@@ -44,11 +45,11 @@ def check_records(plan: Any, bound: Any, alone: str) -> None:
     check_choice("standardize", plan.standardize, (False, True))
     if plan.fill is not None:
         put("fill", check_integer("fill", plan.fill, 1, "It is the longest gap, in points, that may be interpolated."))
-        if isinstance(plan.grid, ProductGrid) and not isinstance(plan.grid, ComponentGrid):
+        if not plan.grid.domain.is_line:
             raise ParameterError("gaps are filled along curves", "a surface", "Fill surfaces beforehand.")
     center = plan.bound.center
-    if isinstance(plan.grid, ComponentGrid) and center is not None and center.size == plan.grid.count:
-        put("bound", replace(plan.bound, center=np.repeat(center, plan.grid.line.size)))  # one level per component
+    if center is not None and center.size == plan.grid.count > 1:
+        put("bound", replace(plan.bound, center=np.repeat(center, plan.grid.domain.size)))  # one level per component
     plan.bound.center_on(plan.grid.size)
 
 
@@ -56,7 +57,7 @@ def check_alignment(plan: Any) -> None:
     """The same for the rules by which records come about."""
     object.__setattr__(plan, "unit", as_unit(plan.unit))
     object.__setattr__(plan, "align", as_align(plan.align))
-    if plan.align is not None and isinstance(plan.grid, ProductGrid):
+    if plan.align is not None and not plan.grid.is_line:
         raise ParameterError("align is for curves on a line", "a surface", "Bring surfaces to the grid beforehand.")
 
 
@@ -75,11 +76,11 @@ def choose_method(plan: Any) -> None:
     object.__setattr__(plan, "method", best)
 
 
-def as_grid(grid: Any) -> Grid | ProductGrid:
+def as_grid(grid: Any) -> AnyGrid:
     """A grid, or a number of points on [0, 1]."""
     if isinstance(grid, int | np.integer) and not isinstance(grid, bool):
         return Grid.uniform(0, 1, int(grid))
-    if not isinstance(grid, Grid | ProductGrid):
+    if not isinstance(grid, AnyGrid):
         raise ParameterError(
             "grid must be a Grid (or a product of two) or a number of points",
             shown(grid),
@@ -88,27 +89,21 @@ def as_grid(grid: Any) -> Grid | ProductGrid:
     return grid
 
 
-def only_curves(grid: Grid | ProductGrid, what: str) -> None:
+def only_curves(grid: AnyGrid, what: str) -> None:
     """Refuse surfaces where records must be curves."""
-    if isinstance(grid, ProductGrid):
-        found = grid.description if isinstance(grid, ComponentGrid) else "a grid of surfaces"
-        raise ParameterError(f"{what} is for curves", found, "Use one axis.")
+    if not grid.is_line:
+        raise ParameterError(f"{what} is for curves", grid.description or "a grid of surfaces", "Use one axis.")
 
 
-def record_noun(grid: Grid | ProductGrid) -> str:
-    """What a record on this grid is called."""
-    return "surface" if isinstance(grid, ProductGrid) and not isinstance(grid, ComponentGrid) else "curve"
-
-
-def with_words(grid: Grid | ProductGrid) -> str:
+def with_words(grid: AnyGrid) -> str:
     """What is said of records with several components after they are named."""
-    return f" with {grid.description}" if isinstance(grid, ComponentGrid) else ""
+    return f" with {grid.description}" if grid.description else ""
 
 
 def curve_words(plan: Any, noun: str) -> tuple[tuple[tuple[str, str], ...], str]:
     """Rows of the table and the paragraph about how each record is treated."""
-    bound = statements.describe_bound(plan.bound, plan.grid.volume)
-    bound += ", over all components together" if isinstance(plan.grid, ComponentGrid) else ""
+    bound = describe_bound(plan.bound, plan.grid.volume)
+    bound += ", over all components together" if plan.grid.count > 1 else ""
     rows, more = curve_facts(plan, noun)
     text = (
         f"Each {noun} is clipped to a public bound before it is used ({bound}). The guarantee "
@@ -120,7 +115,7 @@ def curve_words(plan: Any, noun: str) -> tuple[tuple[tuple[str, str], ...], str]
 def curve_facts(plan: Any, noun: str) -> tuple[tuple[tuple[str, str], ...], str]:
     """Rows and sentences about what happens to each record before it is used, if anything does."""
     rows, text, mean = [], "", "own mean"
-    if isinstance(plan.grid, ComponentGrid):
+    if plan.grid.count > 1:
         rows.append(("records", f"curves{with_words(plan.grid)}, one record each"))
         text += (
             f" Records are curves{with_words(plan.grid)}: one norm, and one guarantee, for all components of a curve."

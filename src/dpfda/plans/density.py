@@ -2,53 +2,55 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from dpfda import results
 from dpfda.bounds.diameter import EXACT, AtomSensitivity
 from dpfda.core.checks import (
     INVALID,
     NEIGHBORS,
+    Epsilon,
+    Invalid,
+    Neighbors,
     as_epsilon,
     check_choice,
-    check_integer,
-    check_name,
     check_positive,
     number_of_records,
 )
 from dpfda.core.errors import ParameterError, RecordError, shown
+from dpfda.engines.task import Labels
 from dpfda.methods import FRL, QR, Auto, Bernstein, GaussianProcess, KNorm, Method, Minimax
 from dpfda.noise import Laplace
 from dpfda.plans.base import Plan
+from dpfda.plans.boxes import as_axis_names, as_bandwidth, as_cells, as_domain, as_edges
 from dpfda.plans.checks import check_method
-from dpfda.problems.base import Stage, Summary
-from dpfda.problems.density import DensityProblem, spread
-from dpfda.release import door
-from dpfda.results import statements
-from dpfda.spaces.grid import Grid, ProductGrid
-from dpfda.spaces.kernels import Gaussian, Kernel, Stationary
+from dpfda.problems.density import DensityProblem
+from dpfda.problems.stage import Stage
+from dpfda.problems.summary import Summary
+from dpfda.release.run import LedgerOrPath
+from dpfda.results.density import DensityRelease
+from dpfda.results.wording import AccuracyWords, Wording
+from dpfda.spaces.grid import AnyGrid, Grid
+from dpfda.spaces.kernels import Kernel
+from dpfda.spaces.stationary import Gaussian, Stationary
 from dpfda.spaces.tensor import CosineProductBasis, by_frequency
 
-if TYPE_CHECKING:
-    from dpfda.results import DensityRelease
-
 OUTSIDE = ("raise", "clip")
-#: Cells per axis by default: fine in one dimension, all pairs comparable in two and three.
-CELLS = {1: 512, 2: 64, 3: 16}
-#: Cells along one axis, and altogether.
-MOST_ALONG, MOST_CELLS = 4096, 2**20
 #: Cosines that a plan may choose from.
 MOST_COMPONENTS, MOST_ABOVE = {1: 512, 2: 1024, 3: 1024}, 256
+#: What the expected risk counts.
+RISK = "noise, sampling and bias, as left by shrinkage, over a public class of densities"
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class DensityPlan(Plan):
+class DensityPlan(Plan[DensityRelease]):
     """The plan of a private density.
 
     `domain` is one public range per coordinate. `cells` (a number, or one per coordinate) is how
@@ -67,7 +69,27 @@ class DensityPlan(Plan):
     """
 
     query: ClassVar[str] = "density"
-    risk_words: ClassVar[str] = "noise, sampling and bias, as left by shrinkage, over a public class of densities"
+    if TYPE_CHECKING:  # what may be passed is more than what is kept
+
+        def __init__(
+            self,
+            *,
+            n: int,
+            epsilon: Epsilon,
+            domain: Sequence[tuple[float, float]],
+            cells: int | Sequence[int] | None = None,
+            edges: Any = None,
+            axes: Sequence[str] | None = None,
+            kernel: Kernel | None = None,
+            bandwidth: float | Sequence[float] | None = None,
+            eta: float | None = None,
+            method: Method | None = None,
+            neighbors: Neighbors = "replace",
+            invalid: Invalid = "raise",
+            outside: Literal["raise", "clip"] = "raise",
+            postprocess: bool = True,
+        ) -> None: ...
+
     n: int
     epsilon: Fraction
     domain: tuple[tuple[float, float], ...]
@@ -87,10 +109,10 @@ class DensityPlan(Plan):
         put = lambda name, value: object.__setattr__(self, name, value)  # noqa: E731
         put("epsilon", as_epsilon(self.epsilon))
         put("n", number_of_records(self.n, "A density of one point is that point; privacy needs company."))
-        put("domain", _as_domain(self.domain))
-        put("cells", _as_cells(self.cells, self.dimension))
-        put("axes", _as_names(self.axes, self.dimension))
-        put("edges", None if self.edges is None else _as_edges(self.edges, self.grid))
+        put("domain", as_domain(self.domain))
+        put("cells", as_cells(self.cells, self.dimension))
+        put("axes", as_axis_names(self.axes, self.dimension))
+        put("edges", None if self.edges is None else as_edges(self.edges, self.grid))
         self._settle_kernel()
         check_positive("eta", self.eta)
         check_method(self.method)
@@ -113,7 +135,7 @@ class DensityPlan(Plan):
             return QR()
         object.__setattr__(self, "method", KNorm())
         best = min((KNorm(), Minimax()), key=self._sketched_risk)
-        for computed in ("problem", "stage", "chosen"):
+        for computed in ("problem", "schedule", "accuracy", "chosen"):
             self.__dict__.pop(computed, None)
         return best
 
@@ -131,7 +153,7 @@ class DensityPlan(Plan):
             )
         object.__setattr__(self, "kernel", kernel)
         if self.bandwidth is not None:
-            object.__setattr__(self, "bandwidth", _as_bandwidth(self.bandwidth, self.dimension))
+            object.__setattr__(self, "bandwidth", as_bandwidth(self.bandwidth, self.dimension))
 
     @property
     def bandwidths(self) -> tuple[float, ...]:
@@ -145,10 +167,10 @@ class DensityPlan(Plan):
 
     @property
     def release_type(self) -> type[DensityRelease]:
-        return results.DensityRelease
+        return DensityRelease
 
     @property
-    def uses_kernel(self) -> bool:
+    def _uses_kernel(self) -> bool:
         """Whether kernel and bandwidth matter to the method; components alone do not need them."""
         return isinstance(self.method, QR | Bernstein | GaussianProcess) or (
             isinstance(self.method, FRL | Minimax)
@@ -162,7 +184,7 @@ class DensityPlan(Plan):
         return len(self.domain)
 
     @cached_property
-    def grid(self) -> Grid | ProductGrid:
+    def grid(self) -> AnyGrid:
         """Centres of the cells."""
         lines = []
         for (low, high), cells, name in zip(self.domain, self.cells, self.axes, strict=True):
@@ -217,7 +239,7 @@ class DensityPlan(Plan):
         assert isinstance(inner, AtomSensitivity)
         return (inner.absolute if isinstance(part.law, Laplace) else inner.euclidean)(part.filter / part.law.scales).gap
 
-    def postprocessed(self, release: Any) -> Any:
+    def postprocessed(self, release: DensityRelease) -> DensityRelease:
         if not self.postprocess:
             return release
         orthonormal = isinstance(self.basis, CosineProductBasis)
@@ -225,21 +247,44 @@ class DensityPlan(Plan):
 
     # -- tables of counts -----------------------------------------------------------------
 
-    def summarize(self, records: Any = None, *, counts: Any = None, **reading: Any) -> Summary:
+    def summarize(
+        self,
+        records: Any = None,
+        *,
+        counts: ArrayLike | None = None,
+        units: Labels = None,
+        between: Any = None,
+        site: str = "",
+        checkpoint: str | os.PathLike[str] | None = None,
+    ) -> Summary:
         """Place and count: exact integers, confidential, mergeable. `counts` is a table instead of points."""
-        if (records is None) == (counts is None):
-            raise ParameterError("a summary needs points or counts", "both or neither", "Pass one of them.")
-        return super().summarize(records, **reading) if counts is None else self.summarize_counts(counts)
+        points = self._points_or_counted(records, counts)
+        return super().summarize(points, units=units, between=between, site=site, checkpoint=checkpoint)
 
-    def release(self, records: Any = None, ledger: Any = None, *, counts: Any = None, **options: Any) -> Any:
+    def release(
+        self,
+        records: Any = None,
+        ledger: LedgerOrPath = None,
+        *,
+        counts: ArrayLike | None = None,
+        query: str | None = None,
+        units: Labels = None,
+        between: Any = None,
+        site: str = "",
+        checkpoint: str | os.PathLike[str] | None = None,
+    ) -> DensityRelease:
         """Check, charge, draw, seal. `records` may be points of any kind or a summary; `counts` is a table instead."""
-        if counts is None:
-            return super().release(records, ledger, **options)
-        book = door.open_ledger(ledger)
-        door.check_budget(book, self)
-        return door.execute(self, self.summarize(records, counts=counts), book, options.get("query") or self.query)
+        points = self._points_or_counted(records, counts)
+        return super().release(
+            points, ledger, query=query, units=units, between=between, site=site, checkpoint=checkpoint
+        )
 
-    def summarize_counts(self, counts: Any) -> Summary:
+    def _points_or_counted(self, records: Any, counts: ArrayLike | None) -> Any:
+        if (records is None) == (counts is None):
+            raise ParameterError("a density needs points or counts", "both or neither", "Pass one of them.")
+        return records if counts is None else self.summarize_counts(counts)
+
+    def summarize_counts(self, counts: ArrayLike) -> Summary:
         """The summary of a table of counts: one whole number per bin (`edges`), or per cell. Confidential."""
         shape = self.problem.bins
         try:
@@ -265,7 +310,7 @@ class DensityPlan(Plan):
         return self.problem.counted(table)
 
     @property
-    def wording(self) -> statements.Wording:
+    def wording(self) -> Wording:
         sides = " x ".join(f"[{low:g}, {high:g}]" for low, high in self.domain)
         if self.edges is None:
             resolution = f"{' x '.join(map(str, self.cells))} cells"
@@ -276,11 +321,11 @@ class DensityPlan(Plan):
         rows = (
             ("domain", f"{sides}, {resolution}"),
             ("sensitivity", certificate),
-            *((("bandwidth", ", ".join(f"{h:.3g}" for h in self.bandwidths)),) if self.uses_kernel else ()),
+            *((("bandwidth", ", ".join(f"{h:.3g}" for h in self.bandwidths)),) if self._uses_kernel else ()),
         )
         stray = "is refused" if self.invalid == "raise" else "is unusable"
         outside = "is moved to its edge" if self.outside == "clip" else stray
-        return statements.Wording(
+        return Wording(
             noun="density",
             release=f"density in {self.dimension} dimension{'s' if self.dimension > 1 else ''}",
             record="point",
@@ -292,88 +337,8 @@ class DensityPlan(Plan):
             ),
             unusable="counts as spread evenly over the domain",
             rows=rows,
-            size=float(1 / np.sqrt(self.grid.volume)),
-            size_name="the uniform density's norm",
+            method=repr(self.chosen),
+            numbers=self.schedule.numbers,
+            accuracy=AccuracyWords(self, float(1 / np.sqrt(self.grid.volume)), "the uniform density's norm", RISK),
+            kernel=repr(self.kernel) if self._uses_kernel else "",
         )
-
-
-def _as_domain(domain: Any) -> tuple[tuple[float, float], ...]:
-    cure = "Pass domain=[(0, 110)], one (low, high) per coordinate: public, never read from data."
-    try:
-        single = np.ndim(domain[0]) == 0
-        pairs: Any = tuple(tuple(float(x) for x in pair) for pair in ([domain] if single else domain))
-    except (TypeError, ValueError, IndexError, KeyError):
-        raise ParameterError("domain must be a list of (low, high) pairs", shown(domain), cure) from None
-    if not 1 <= len(pairs) <= 3 or any(len(pair) != 2 for pair in pairs):
-        raise ParameterError("domain must hold one to three (low, high) pairs", shown(pairs), cure)
-    if not all(np.isfinite(pair).all() and pair[0] < pair[1] for pair in pairs):
-        raise ParameterError("a domain runs from a finite low to a larger finite high", shown(pairs), cure)
-    if not all(1e-15 <= high - low <= 1e15 for low, high in pairs):
-        raise ParameterError("a domain is between 1e-15 and 1e15 wide", shown(pairs), "Change the unit.")
-    return pairs
-
-
-def _as_cells(cells: Any, dimension: int) -> tuple[int, ...]:
-    if cells is None:
-        return (CELLS[dimension],) * dimension
-    given = tuple(cells) if isinstance(cells, Sequence | np.ndarray) else (cells,) * dimension
-    if len(given) != dimension:
-        raise ParameterError(f"cells must be one number, or {dimension} of them", shown(cells), "Pass cells=64, say.")
-    sizes = tuple(check_integer("cells", c, 2, "Pass cells=512.") for c in given)
-    if max(sizes) > MOST_ALONG or np.prod(sizes, dtype=float) > MOST_CELLS:
-        raise ParameterError(
-            f"a box has at most {MOST_ALONG:,} cells along one side and {MOST_CELLS:,} altogether",
-            shown(sizes),
-            "Ask for fewer.",
-        )
-    return sizes
-
-
-def _as_names(axes: Any, dimension: int) -> tuple[str, ...]:
-    if axes is None:
-        return ("x", "y", "z")[:dimension]
-    names = (axes,) if isinstance(axes, str) else tuple(axes)
-    if len(names) != dimension:
-        raise ParameterError(f"axes must be {dimension} names", shown(axes), "Pass axes=['age (years)'], say.")
-    for name in names:
-        check_name("names of axes", name)
-    return names
-
-
-def _as_bandwidth(bandwidth: Any, dimension: int) -> tuple[float, ...]:
-    given = tuple(bandwidth) if isinstance(bandwidth, Sequence | np.ndarray) else (bandwidth,) * dimension
-    if len(given) != dimension:
-        raise ParameterError(f"bandwidth must be one number, or {dimension} of them", shown(bandwidth), "Pass one.")
-    for h in given:
-        check_positive("bandwidth", h)
-    return tuple(float(h) for h in given)
-
-
-def _as_edges(edges: Any, grid: Grid | ProductGrid) -> tuple[tuple[float, ...], ...]:
-    cure = "Pass edges=[0, 5, 10, ..., 110]: increasing, from the domain's low to its high, an open last bin closed."
-    try:
-        single = len(grid.axes) == 1 and np.ndim(edges[0]) == 0
-        lines = [np.asarray(e, dtype=float) for e in ([edges] if single else edges)]
-    except (TypeError, ValueError, IndexError):
-        raise ParameterError("edges must be numbers, one list per coordinate", shown(edges), cure) from None
-    if len(lines) != len(grid.axes) or any(line.ndim != 1 or line.size < 3 for line in lines):
-        raise ParameterError("edges must make at least two bins along each coordinate", shown(edges), cure)
-    for axis, line in zip(grid.axes, lines, strict=True):
-        if not np.isfinite(line).all():
-            raise ParameterError("edges must be finite: close an open bin by an explicit edge", "one that is not", cure)
-        if not (np.diff(line) > 0).all():
-            raise ParameterError("edges must increase", "edges that do not", cure)
-        low, high = axis.span
-        slack = 1e-9 * axis.length
-        if abs(line[0] - low) > slack or abs(line[-1] - high) > slack:
-            raise ParameterError(
-                f"edges must cover the domain [{low:g}, {high:g}] exactly", f"[{line[0]:g}, {line[-1]:g}]", cure
-            )
-        if np.isnan(spread_or_nan(axis, line)).any():
-            raise ParameterError("every bin must hold the centre of a cell", "a bin without one", "Pass more cells.")
-    return tuple(tuple(line.tolist()) for line in lines)
-
-
-def spread_or_nan(axis: Grid, edges: np.ndarray) -> np.ndarray:
-    with np.errstate(invalid="ignore"):
-        return spread(axis, edges)

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any
 
 import numpy as np
 
-from dpfda import results
 from dpfda.core.checks import (
     INVALID,
     NEIGHBORS,
@@ -28,17 +26,12 @@ from dpfda.core.labels import as_groups
 from dpfda.methods import FRL, KNorm, Method
 from dpfda.plans.base import Plan
 from dpfda.plans.checks import as_box
-from dpfda.plans.groups import GroupPlan
-from dpfda.problems.base import Summary
 from dpfda.problems.losses import Hinge, Huber, Logistic, Loss
 from dpfda.problems.risk import RiskProblem
-from dpfda.release import door
-from dpfda.results import statements
+from dpfda.results.function import FunctionRelease
+from dpfda.results.wording import AccuracyWords, Wording
 from dpfda.spaces.inputs import LENGTH, LENGTH_ABOVE, FeatureMap, InputBox, kernel_basis
-from dpfda.spaces.kernels import Gaussian, Stationary
-
-if TYPE_CHECKING:
-    from dpfda.results import FunctionRelease, GroupRelease
+from dpfda.spaces.stationary import Gaussian, Stationary
 
 LOSSES = ("logistic", "hinge", "huber")
 #: Functions whose eigenvalue is above this share of the largest are those that the kernel gives weight.
@@ -61,10 +54,12 @@ MOST_PENALTY = 0.3
 LEAST_PENALTY, LEAST_THRESHOLD = 1e-7, 0.01
 #: Pairs of waves that a decision function has above three dimensions.
 DECIDING = 24
+#: What the expected risk counts.
+RISK = "noise; the bias of the penalty depends on the data"
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class KernelPlan(Plan):
+class KernelPlan(Plan[FunctionRelease]):
     """The plan of a private decision function (`criterion` "logistic" or "hinge") or robust regression ("huber").
 
     `domain` is one public range per input. Classification needs the public `classes`; `positive` is the one
@@ -74,11 +69,10 @@ class KernelPlan(Plan):
 
     >>> import dpfda as dp
     >>> plan = dp.plans.KernelPlan(n=10_000, epsilon=1.0, domain=[(0, 1), (0, 1)], classes=("no", "yes"))
-    >>> plan.typical_sd < 1, dp.plans.KernelPlan.from_json(plan.to_json()) == plan
+    >>> plan.accuracy.typical_sd < 1, dp.plans.KernelPlan.from_json(plan.to_json()) == plan
     (True, True)
     """
 
-    risk_words: ClassVar[str] = "noise; the bias of the penalty depends on the data"
     n: int
     epsilon: Fraction
     domain: tuple[tuple[float, float], ...]
@@ -229,15 +223,11 @@ class KernelPlan(Plan):
         )  # fmt: skip
 
     @property
-    def kernel_words(self) -> str:
-        return kernel_words(self.kernel, self.box)
-
-    @property
     def release_type(self) -> type[FunctionRelease]:
-        return results.FunctionRelease
+        return FunctionRelease
 
     @property
-    def wording(self) -> statements.Wording:
+    def wording(self) -> Wording:
         sides = " x ".join(f"[{low:g}, {high:g}]" for low, high in self.domain)
         rows = [("inputs", f"clipped to {sides}"), ("loss", self.criterion)]
         text = f"Inputs are clipped to the public box {sides} and snapped to its cells. "
@@ -257,7 +247,7 @@ class KernelPlan(Plan):
             size, name = (high - low) / 2, "half the range of responses over the box"
         rows.append(("penalty", f"psi {self.psi:.3g}"))
         volume = float(np.prod([high - low for low, high in self.domain]))
-        return statements.Wording(
+        return Wording(
             noun="function",
             release=f"{self.query} function of {len(self.domain)} input{'s' if len(self.domain) > 1 else ''}",
             record="record",
@@ -265,8 +255,10 @@ class KernelPlan(Plan):
             assumption=text + " The guarantee holds whatever the data is; only accuracy depends on these ranges.",
             unusable="counts, and has no say in the fit",
             rows=tuple(rows),
-            size=size * float(np.sqrt(volume)),
-            size_name=name,
+            method=repr(self.chosen),
+            numbers=self.schedule.numbers,
+            accuracy=AccuracyWords(self, size * float(np.sqrt(volume)), name, RISK),
+            kernel=kernel_words(self.kernel, self.box),
         )
 
 
@@ -295,41 +287,3 @@ def candidates(box: InputBox, kernel: Stationary) -> list[int]:
     values = kernel_basis(box, kernel).eigenvalues
     weighty = int((values >= FAINT * values.max()).sum())
     return sorted({min(values.size, max(2, round(weighty * share))) for share in SHARES})
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class ClassPlan(GroupPlan):
-    """One class against the rest, for every class: all use all records, so their budgets add up.
-
-    >>> import dpfda as dp
-    >>> facts = {"n": 9000, "epsilon": "1/3", "domain": [(0, 1)], "classes": ("a", "b", "c")}
-    >>> plan = dp.plans.ClassPlan(("a", "b", "c"), [dp.plans.KernelPlan(positive=i, **facts) for i in range(3)])
-    >>> plan.epsilon
-    Fraction(1, 1)
-    """
-
-    member: ClassVar[str] = "class"
-
-    def total_cost(self, costs: Iterable[Fraction]) -> Fraction:
-        """What the costs of all parts come to: every record is in each of them, so they add up."""
-        return sum(costs, Fraction(0))
-
-    @property
-    def composition(self) -> str:
-        """How the budgets of the classes combine, in words."""
-        return (
-            f"There is one function for each of {len(self.groups)} public classes ({', '.join(self.groups)}), which "
-            f"tells that class from the rest. Every record has a say in every function, so their budgets add up: "
-            f"{len(self.groups)} times epsilon {float(self.plans[0].epsilon):.3g} make {float(self.epsilon):g} "
-            f"(sequential composition)."
-        )
-
-    def _check_apart(self, found: Mapping[str, Summary]) -> None:
-        """Every record is in every part: that is what the sum of budgets is for."""
-
-    def release_records(self, records: Any, ledger: Any = None, query: str = "", **reading: Any) -> GroupRelease:
-        """One pass over the records, one charge, one function per class."""
-        book = door.open_ledger(ledger)
-        door.check_budget(book, self)
-        summary = self.plans[0].summarize(records, **reading)
-        return self.release(dict.fromkeys(self.groups, summary), book, query)

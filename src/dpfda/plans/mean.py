@@ -2,32 +2,37 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from dpfda import results
 from dpfda.bounds.bodies import Bound
-from dpfda.core.checks import check_choice
+from dpfda.core.checks import Epsilon, Invalid, Neighbors, check_choice
 from dpfda.core.codec import LATER
 from dpfda.methods import Auto, Method, Select, Staged
 from dpfda.methods.outlook import shape_of
 from dpfda.noise import Ball
+from dpfda.plans.accuracy import Accuracy
 from dpfda.plans.base import Plan
-from dpfda.plans.curves import alignment_of, check_alignment, check_curves, curve_words, record_noun, with_words
+from dpfda.plans.curves import alignment_of, check_alignment, check_curves, curve_words, with_words
 from dpfda.plans.rounds import Rounds
+from dpfda.plans.schedule import Schedule
 from dpfda.plans.selected import Selected
 from dpfda.problems.mean import MeanProblem
-from dpfda.results import statements
+from dpfda.results.components import ComponentRelease
+from dpfda.results.mean import MeanRelease
 from dpfda.results.postprocess import Band
-from dpfda.spaces.alignment import Align, Unit
-from dpfda.spaces.components import ComponentGrid
-from dpfda.spaces.grid import Grid, ProductGrid
+from dpfda.results.statements import Statement
+from dpfda.results.wording import AccuracyWords, Wording
+from dpfda.spaces.alignment import Align
+from dpfda.spaces.grid import AnyGrid
 from dpfda.spaces.kernels import Kernel
+from dpfda.spaces.units import Unit
 
 #: Components beyond this many never pay at any budget the lattice can hold.
 MOST_COMPONENTS = 1024
@@ -35,8 +40,40 @@ MOST_COMPONENTS = 1024
 MOST_ENTRIES = 2**26
 
 
+class MeanAccuracy(Accuracy):
+    """Of a mean: as shrunk after the noise where the plan says so, and by component where curves have several."""
+
+    plan: MeanPlan
+
+    @cached_property
+    def expected_risk(self) -> float:
+        schedule = self.plan.schedule
+        if isinstance(schedule, Rounds) and not self.plan.postprocess:
+            return max(schedule.expected_stage.error, schedule.risk)
+        return schedule.risk
+
+    def pointwise_sd(self, t: ArrayLike | None = None) -> np.ndarray:
+        """Standard deviation of the noise at points `t` (default: the grid); where there are components, a row each."""
+        grid = self.plan.grid
+        values = super().pointwise_sd(grid.rows(t))
+        return values if t is not None and np.ndim(t) == 2 else grid.apart(values)
+
+    def band(self, level: float = 0.95) -> Band:
+        band, grid = super().band(level), self.plan.grid
+        return Band(grid.domain.points, grid.apart(band.lower), grid.apart(band.upper), level)
+
+    def variability(self, release: MeanRelease) -> tuple[np.ndarray, np.ndarray]:
+        """Sampling variances of the released coefficients, and how much more or less curves vary at each grid point."""
+        if isinstance(self.plan.schedule, Rounds) and self.plan.schedule.method.confidence:
+            return self.plan.schedule.variability(release.drawn)
+        # Nothing was spent on it: as much as the bound allows, whatever the (noisy) mean takes of that.
+        shape = shape_of(self.plan.basis.eigenvalues[: release.stage.problem.basis.size], 1.0)
+        alone = self.plan.grid.count  # one component may take all of it
+        return shape * (self.plan.bound.outer**2 / self.plan.n) * alone, np.ones(self.plan.grid.size)
+
+
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class MeanPlan(Plan):
+class MeanPlan(Plan[MeanRelease]):
     """The plan of a private mean curve.
 
     `kernel` None is Matern 3/2 with a tenth of the domain as length scale; `method` None is ``Auto()``. Unless
@@ -52,11 +89,30 @@ class MeanPlan(Plan):
     """
 
     query: ClassVar[str] = "mean"
-    one_pass: ClassVar[str] = "plan with method=dp.Auto(passes=1)"
+    if TYPE_CHECKING:  # what may be passed is more than what is kept
+
+        def __init__(
+            self,
+            *,
+            n: int,
+            epsilon: Epsilon,
+            bound: Bound,
+            grid: AnyGrid | int,
+            kernel: Kernel | Callable[..., Any] | None = None,
+            method: Method | None = None,
+            neighbors: Neighbors = "replace",
+            invalid: Invalid = "raise",
+            standardize: bool = False,
+            fill: int | None = None,
+            postprocess: bool = True,
+            unit: Unit | str | None = None,
+            align: Align | Literal["linear", "smooth"] | None = None,
+        ) -> None: ...
+
     n: int
     epsilon: Fraction
     bound: Bound
-    grid: Grid | ProductGrid
+    grid: AnyGrid
     kernel: Kernel = None  # type: ignore[assignment]
     method: Method = None  # type: ignore[assignment]
     neighbors: str = "replace"
@@ -73,7 +129,7 @@ class MeanPlan(Plan):
         check_choice("postprocess", self.postprocess, (True, False))
         if self.method is None:
             object.__setattr__(self, "method", Auto())
-        self.expected_stage  # noqa: B018  (calibrate now: a plan that cannot be carried out is refused when it is made)
+        self.schedule.expected_stage  # noqa: B018  (calibrate now: a plan that cannot be carried out is refused when it is made)
 
     @cached_property
     def problem(self) -> MeanProblem:
@@ -92,79 +148,59 @@ class MeanPlan(Plan):
         return self.method.frame(problem)
 
     @cached_property
-    def schedule(self) -> Rounds | Selected | None:  # type: ignore[override]
-        """What follows the first stage, if anything does."""
+    def schedule(self) -> Schedule:
         chosen, epsilon = self.chosen, self.epsilon - self._count_epsilon
         if isinstance(chosen, Select):
             return Selected(self.problem, chosen, epsilon)
-        return Rounds(self._calibrated(), chosen, epsilon) if isinstance(chosen, Staged) else None
+        return Rounds(self._calibrated(), chosen, epsilon) if isinstance(chosen, Staged) else super().schedule
 
-    def explain(self) -> str:
-        text = super().explain()
+    def _explained(self) -> Statement:
+        parts = super()._explained()
         if not isinstance(self.method, Auto):
-            return text
-        return f"{text}\n\n{self.method.explanation(self.problem, self.epsilon - self._count_epsilon, self.chosen)}"
+            return parts
+        choice = self.method.explanation(self.problem, self.epsilon - self._count_epsilon, self.chosen)
+        return replace(parts, choice=choice)
 
     @cached_property
-    def expected_risk(self) -> float:
-        if isinstance(self.schedule, Rounds) and not self.postprocess:
-            return max(self.expected_stage.error, self.schedule.risk)
-        return self.schedule.risk if self.schedule else self.stage.risk
+    def accuracy(self) -> Accuracy:
+        return MeanAccuracy(self)
 
-    @property
-    def risk_words(self) -> str:  # type: ignore[override]
+    def _accuracy_words(self) -> AccuracyWords:
         """Stages count what shrinkage leaves, for curves that stray a typical way."""
+        accuracy = AccuracyWords(self, self.bound.outer, "the bound's radius")
         if not isinstance(self.schedule, Rounds):
-            return super().risk_words
+            return accuracy
         after = " after shrinkage" if self.postprocess else ""
         stray = "" if self.schedule.method.spread else " from which curves stray by some third of the bound"
-        return f"noise and bias{after}, for a smooth mean{stray}"
+        return replace(accuracy, risk=f"noise and bias{after}, for a smooth mean{stray}")
 
-    def variability(self, release: Any) -> tuple[np.ndarray, np.ndarray]:
-        """Sampling variances of the released coefficients, and how much more or less curves vary at each grid point."""
-        if isinstance(self.schedule, Rounds) and self.schedule.method.confidence:
-            return self.schedule.variability(release.drawn)
-        # Nothing was spent on it: as much as the bound allows, whatever the (noisy) mean takes of that.
-        shape = shape_of(self.basis.eigenvalues[: release.stage.problem.basis.size], 1.0)
-        alone = self.grid.count if isinstance(self.grid, ComponentGrid) else 1  # one component may take all of it
-        return shape * (self.bound.outer**2 / self.n) * alone, np.ones(self.grid.size)
-
-    def postprocessed(self, release: Any) -> Any:
+    def postprocessed(self, release: MeanRelease) -> MeanRelease:
         ball = all(isinstance(part.law, Ball) for part in release.stage.parts if part.where.max() < self.basis.size)
         return release.shrink("james-stein") if self.postprocess and ball else release
 
     @property
-    def release_type(self) -> Any:
-        return results.ComponentRelease if isinstance(self.grid, ComponentGrid) else results.Release
-
-    def pointwise_sd(self, t: ArrayLike | None = None) -> np.ndarray:
-        """Standard deviation of the noise at points `t` (default: the grid); where there are components, a row each."""
-        if not isinstance(self.grid, ComponentGrid) or (t is not None and np.ndim(t) == 2):
-            return super().pointwise_sd(t)
-        return self.grid.apart(super().pointwise_sd(self.grid.rows(t)))
-
-    def band(self, level: float = 0.95) -> Band:
-        band = super().band(level)
-        if not isinstance(self.grid, ComponentGrid):
-            return band
-        return Band(self.grid.line.points, self.grid.apart(band.lower), self.grid.apart(band.upper), level)
+    def release_type(self) -> type[MeanRelease]:
+        return ComponentRelease if self.grid.count > 1 else MeanRelease
 
     @property
-    def wording(self) -> statements.Wording:
-        noun, more = record_noun(self.grid), with_words(self.grid)
+    def wording(self) -> Wording:
+        noun, more = self.grid.noun, with_words(self.grid)
         rows, text = curve_words(self, noun)
-        if self.schedule:
-            rows, text = (*rows, ("passes", str(self.schedule.passes))), f"{text}\n\n{self.schedule.explanation()}"
-        return statements.Wording(
-            noun=f"{noun}{more}",
+        if self.schedule.keeps_draws:
+            rows = (*rows, ("passes", str(self.schedule.passes)))
+        return Wording(
+            noun=noun,
             release=f"mean {noun}{more}",
             record=noun if self.unit is None else self.unit.name,
             piece="" if self.unit is None else noun,
             target="mean",
             assumption=text,
+            passes=self.schedule.explanation() if self.schedule else "",
             unusable="counts as the public centre",
             rows=rows,
-            size=self.bound.outer,
-            size_name="the bound's radius",
+            method=repr(self.chosen),
+            numbers=self.schedule.numbers,
+            accuracy=self._accuracy_words(),
+            kernel=repr(self.kernel),
             more=more,
         )

@@ -35,6 +35,7 @@ from opendp.transformations import make_user_transformation
 from dpfda.core.errors import ParameterError, RecordError, shown
 from dpfda.noise.common import upwards
 from dpfda.reading.arrays import rows_of
+from dpfda.reading.curves import Curves
 
 FEATURES = ("contrib", "honest-but-curious")
 #: Domains of OpenDP whose members are made of records: numbers, the rows of a lazy frame, what a user says.
@@ -211,7 +212,7 @@ def _released(plan: Any, records: Records, data: Any, columns: Any) -> Any:
             if whole:
                 curves, units = _of_units(data, plan.problem.width)
                 return plan.release(curves, units=units)
-            return plan.release(data, columns=columns)
+            return plan.release(Curves(data, columns))
     except Exception as error:
         if isinstance(error, RecordError) and not error.rows and not whole:
             raise  # about the shape of the data, not about a record

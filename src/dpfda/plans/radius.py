@@ -2,27 +2,34 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from dpfda import results
 from dpfda.bounds.bodies import L2Ball
 from dpfda.core.codec import LATER, exact_fraction
 from dpfda.core.errors import ParameterError, shown
 from dpfda.methods import KNorm, Method
+from dpfda.plans.accuracy import Accuracy
 from dpfda.plans.base import Plan
 from dpfda.plans.curves import alignment_of, check_alignment, check_records, curve_facts, with_words
-from dpfda.problems.base import Stage
+from dpfda.plans.schedule import Schedule
 from dpfda.problems.mean import MeanProblem
 from dpfda.problems.norms import NormProblem
-from dpfda.results import statements
-from dpfda.spaces.alignment import Align, Unit
-from dpfda.spaces.grid import Grid, ProductGrid
-from dpfda.spaces.kernels import Kernel, Matern
+from dpfda.problems.stage import Stage
+from dpfda.results.postprocess import Band
+from dpfda.results.radius import RadiusRelease
+from dpfda.results.wording import AccuracyWords, Wording
+from dpfda.spaces.alignment import Align
+from dpfda.spaces.grid import AnyGrid
+from dpfda.spaces.kernels import Kernel
+from dpfda.spaces.stationary import Matern
+from dpfda.spaces.units import Unit
 
 #: Radii on offer: from largest to smallest by a fourth of an octave each.
 PER_OCTAVE = 4
@@ -34,8 +41,78 @@ TELL_APART, MOST = 12.0, 0.8
 SMALLEST, LARGEST = 2.0**-30, 2.0**30
 
 
+class RadiusSchedule(Schedule):
+    """Two choices from the same counts: the octave, then the radius. Nothing is read again."""
+
+    keeps_draws: ClassVar[bool] = False
+
+    def __init__(self, plan: RadiusPlan):
+        self.plan = plan
+
+    @cached_property
+    def first(self) -> Stage:
+        return self.plan.problem.choice(self.plan.epsilon / 2)
+
+    def next(self, drawn: Sequence[np.ndarray]) -> Stage | None:
+        if len(drawn) > 1:
+            return None
+        places = np.arange(*self._window(drawn))
+        price = self.plan.price(places.size / PER_OCTAVE)
+        return replace(self.plan.problem, places=places, price=price).choice(self.plan.epsilon / 2)
+
+    def _window(self, drawn: Sequence[np.ndarray]) -> tuple[int, int]:
+        middle = int(self.plan.problem.places[int(np.argmax(drawn[0]))])
+        low, high = middle - PER_OCTAVE * BELOW, middle + PER_OCTAVE * ABOVE + 1
+        return max(low, 0), min(high, self.plan.radii.size)
+
+    def combine(self, drawn: Sequence[np.ndarray]) -> np.ndarray:
+        return self.plan.radii[[self._window(drawn)[0] + int(np.argmax(drawn[1]))]]
+
+    @property
+    def numbers(self) -> str:
+        return f"one of {self.plan.problem.size} octaves, then one of its radii"
+
+
+class RadiusAccuracy(Accuracy):
+    """Of a quantile: by which share of the curves it may be missed."""
+
+    plan: RadiusPlan
+
+    @property
+    def expected_error(self) -> float:
+        return self.plan.missed**2
+
+    @cached_property
+    def expected_risk(self) -> float:
+        return self.plan.missed**2
+
+    def pointwise_sd(self, t: ArrayLike | None = None) -> np.ndarray:
+        """A radius has no points."""
+        raise ParameterError("a radius has no curve", "points", "Plan a mean with it.")
+
+    def band(self, level: float = 0.95) -> Band:
+        """A radius has no band."""
+        raise ParameterError("a radius has no curve", "points", "Plan a mean with it.")
+
+
+@dataclass(frozen=True)
+class Held(AccuracyWords):
+    """How accurate a radius will be: which share of the curves it holds, in words."""
+
+    risk: str = "share of the curves by which the quantile may be missed, squared"
+    share: str = ""
+
+    @property
+    def rows(self) -> tuple[tuple[str, str], ...]:
+        return (("quantile", self.share),)
+
+    @property
+    def sentence(self) -> str:
+        return f"The share of curves that the radius holds is {self.share}. This depends on no data."
+
+
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class RadiusPlan(Plan):
+class RadiusPlan(Plan[RadiusRelease]):
     """A private quantile of the curves' norms about a public centre.
 
     Two choices among public radii between `smallest` and `largest`, by permute and flip, for half of epsilon each: the
@@ -48,10 +125,9 @@ class RadiusPlan(Plan):
     """
 
     query: ClassVar[str] = "radius"
-    risk_words: ClassVar[str] = "share of the curves by which the quantile may be missed, squared"
     n: int
     epsilon: Fraction
-    grid: Grid | ProductGrid
+    grid: AnyGrid
     quantile: float = 0.95
     center: np.ndarray | None = None
     smallest: float = SMALLEST
@@ -88,10 +164,6 @@ class RadiusPlan(Plan):
     def method(self) -> Method:  # type: ignore[override]
         return KNorm(1)
 
-    @property
-    def method_words(self) -> str:
-        return "permute and flip"
-
     @cached_property
     def chosen(self) -> Any:
         """Nothing is left to choose before data."""
@@ -114,36 +186,19 @@ class RadiusPlan(Plan):
             self.neighbors, self.invalid, self.standardize, self.fill, alignment_of(self),
         )  # fmt: skip
         octaves = np.arange(self.radii.size - 1, -1, -PER_OCTAVE)[::-1]
-        return NormProblem(inner, self.radii, octaves, Fraction(str(self.quantile)), self._price(octaves.size))
+        return NormProblem(inner, self.radii, octaves, Fraction(str(self.quantile)), self.price(octaves.size))
 
-    def _price(self, octaves: float) -> float:
+    def price(self, octaves: float) -> float:
         """What an octave more costs, as a share of the records: enough to tell radii apart that hold all curves."""
         return min(MOST * self.quantile / octaves, TELL_APART / (self.n * float(self.epsilon / 2)))
 
     @cached_property
-    def stage(self) -> Stage:
-        return self.problem.choice(self.epsilon / 2)
-
-    def next(self, drawn: Any) -> Stage | None:
-        """The second choice, from the same counts: nothing is read again."""
-        if len(drawn) > 1:
-            return None
-        places = np.arange(*self._window(drawn))
-        return replace(self.problem, places=places, price=self._price(places.size / PER_OCTAVE)).choice(
-            self.epsilon / 2
-        )
-
-    def _window(self, drawn: Any) -> tuple[int, int]:
-        middle = int(self.problem.places[int(np.argmax(drawn[0]))])
-        low, high = middle - PER_OCTAVE * BELOW, middle + PER_OCTAVE * ABOVE + 1
-        return max(low, 0), min(high, self.radii.size)
+    def schedule(self) -> RadiusSchedule:
+        return RadiusSchedule(self)
 
     @property
-    def release_type(self) -> Any:
-        return results.RadiusRelease
-
-    def combine(self, drawn: Any) -> np.ndarray:
-        return self.radii[[self._window(drawn)[0] + int(np.argmax(drawn[1]))]]
+    def release_type(self) -> type[RadiusRelease]:
+        return RadiusRelease
 
     @property
     def missed(self) -> float:
@@ -151,50 +206,18 @@ class RadiusPlan(Plan):
         size = PER_OCTAVE * (BELOW + ABOVE) + 1
         return min(1.0, float((np.log(20 * size) + TELL_APART) / (self.n * float(self.epsilon / 2))))
 
-    @property
-    def expected_error(self) -> float:
-        return self.missed**2
-
     @cached_property
-    def expected_risk(self) -> float:
-        return self.missed**2
+    def accuracy(self) -> Accuracy:
+        return RadiusAccuracy(self)
 
     @property
-    def accuracy_rows(self) -> list[tuple[str, str]]:
-        return [
-            (
-                "quantile",
-                f"{self.quantile:.3g}, missed from below by at most {self.missed:.2g} with a probability of 95 %",
-            )
-        ]
-
-    @property
-    def accuracy_words(self) -> str:
-        return f"The share of curves that the radius holds is {self.accuracy_rows[0][1]}. This depends on no data."
-
-    def pointwise_sd(self, t: Any = None) -> np.ndarray:
-        """A radius has no points."""
-        raise ParameterError("a radius has no curve", "points", "Plan a mean with it.")
-
-    def band(self, level: float = 0.95) -> Any:
-        """A radius has no band."""
-        return self.pointwise_sd()
-
-    @property
-    def uses_kernel(self) -> bool:
-        return False
-
-    @property
-    def numbers_words(self) -> str:
-        return f"one of {self.problem.size} octaves, then one of its radii"
-
-    @property
-    def wording(self) -> statements.Wording:
+    def wording(self) -> Wording:
         rows, more = curve_facts(self, "curve")
         about = (
             "zero" if self.center is None else f"{float(self.center):g}" if self.center.ndim == 0 else "a public curve"
         )
-        return statements.Wording(
+        share = f"{self.quantile:.3g}, missed from below by at most {self.missed:.2g} with a probability of 95 %"
+        return Wording(
             noun="radius",
             release=f"radius that holds {self.quantile:.3g} of the curves",
             record="curve" if self.unit is None else self.unit.name,
@@ -207,7 +230,8 @@ class RadiusPlan(Plan):
             ),
             unusable="counts as the public centre",
             rows=(("grid", repr(self.grid)), *rows),
-            size=1.0,
-            size_name="the curves",
+            method="permute and flip",
+            numbers=f"one of {self.problem.size} octaves, then one of its radii",
+            accuracy=Held(self, 1.0, "the curves", share=share),
             more=with_words(self.grid),
         )

@@ -5,25 +5,23 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
-from dpfda import results
 from dpfda.bounds.bodies import Ellipsoid, L2Ball
 from dpfda.core.checks import as_names, as_range, check_integer
 from dpfda.core.errors import ParameterError, shown
 from dpfda.plans.curves import as_grid, check_curves, curve_words, only_curves
-from dpfda.plans.moments import MomentPlan, stage_words
+from dpfda.plans.moments import RISK, MomentAccuracy, MomentPlan, stage_words
 from dpfda.problems.design import Covariates, CurveResponse
 from dpfda.problems.mean import MeanProblem
-from dpfda.results import statements
+from dpfda.results.regression import RegressionRelease
+from dpfda.results.wording import AccuracyWords, Wording
 from dpfda.spaces.grid import Grid
-from dpfda.spaces.kernels import Gaussian, Kernel
+from dpfda.spaces.kernels import Kernel
 from dpfda.spaces.stacked import StackedBasis
-
-if TYPE_CHECKING:
-    from dpfda.results import RegressionRelease
+from dpfda.spaces.stationary import Gaussian
 
 #: Coefficient functions are averages over many curves, smoother than any of them: the default kernel is Gaussian
 #: with this share of the domain as length scale.
@@ -32,8 +30,18 @@ LENGTH = 0.2
 MOST_FUNCTIONS, MOST_COVARIATES = 64, 200
 
 
+class RegressionAccuracy(MomentAccuracy):
+    """Of predicted curves."""
+
+    plan: RegressionPlan
+
+    @cached_property
+    def typical_sd(self) -> float:
+        return float(np.sqrt(self.expected_error / self.plan.grid.length))
+
+
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class RegressionPlan(MomentPlan):
+class RegressionPlan(MomentPlan[RegressionRelease]):
     """The plan of a private function-on-scalar regression: an intercept and one coefficient function per covariate.
 
     `bound` is an L2 ball for curves; `covariate_bound` a public norm of the `covariates` numbers of a record, or one
@@ -106,7 +114,7 @@ class RegressionPlan(MomentPlan):
 
     @property
     def release_type(self) -> type[RegressionRelease]:
-        return results.RegressionRelease
+        return RegressionRelease
 
     def restored(self, internal: np.ndarray) -> np.ndarray:
         whole = super().restored(internal)
@@ -114,19 +122,19 @@ class RegressionPlan(MomentPlan):
         whole[..., :size] += self.response.code.center_coefficients  # responses are taken about the public centre
         return whole
 
-    @property
-    def typical_sd(self) -> float:
-        return float(np.sqrt(self.expected_error / self.grid.length))
+    @cached_property
+    def accuracy(self) -> MomentAccuracy:
+        return RegressionAccuracy(self)
 
     @property
-    def wording(self) -> statements.Wording:
+    def wording(self) -> Wording:
         rows, text = curve_words(self, "curve")
         clipped = (
             f"their norm is clipped to {self.covariate_bound:g}"
             if isinstance(self.covariate_bound, float)
             else "each is clipped to its own public range"
         )
-        return statements.Wording(
+        return Wording(
             noun="coefficients",
             release=f"intercept and {self.covariates} coefficient function{'s' if self.covariates > 1 else ''}",
             record="record",
@@ -138,8 +146,10 @@ class RegressionPlan(MomentPlan):
                 ("covariates", f"{', '.join(self.names or [str(self.covariates)])}; {clipped}"),
                 ("passes", str(self.chosen.passes)),
             ),
-            size=self.bound.outer,
-            size_name="the bound's radius",
+            method=repr(self.chosen),
+            numbers=self.schedule.numbers,
+            accuracy=AccuracyWords(self, self.bound.outer, "the bound's radius", RISK),
+            kernel=repr(self.kernel),
         )
 
 

@@ -21,11 +21,11 @@ from dpfda.methods import Staged
 from dpfda.methods.blockwise import octaves
 from dpfda.methods.outlook import OF_SPREAD, STRAYS, WIDER, Outlook, best_axes, shape_of
 from dpfda.noise import Ball, Laplace
-from dpfda.problems.base import Part, Stage
+from dpfda.plans.schedule import Schedule
 from dpfda.problems.ellipsoid_stages import InsideProblem, VaryProblem
 from dpfda.problems.mean import MeanProblem
+from dpfda.problems.stage import Part, Stage
 from dpfda.results.postprocess import james_stein, shrunk
-from dpfda.spaces.components import ComponentGrid
 
 #: Candidates for an ellipsoid: sizes, each the last over the fifth root of two, for three shapes of variation, as
 #: powers of the kernel's eigenvalues.
@@ -60,12 +60,16 @@ class Centre:
 
 
 @dataclass(frozen=True, eq=False)
-class Rounds:
-    """The stages that follow the `first` one of a plan, for a budget `epsilon` that they all divide."""
+class Rounds(Schedule):
+    """The stages that follow the `opening` one of a plan, for a budget `epsilon` that they all divide."""
 
-    first: Stage
+    opening: Stage
     method: Staged
     epsilon: Fraction
+
+    @property
+    def first(self) -> Stage:
+        return self.opening
 
     @property
     def home(self) -> Any:
@@ -219,10 +223,9 @@ class Rounds:
         """Into how many pieces each axis is cut to see where curves vary: as many as noise lets us tell apart."""
         strength = self.home.n * float(self.epsilon * self.method.confidence)
         grid, pieces = self.home.grid, float(np.clip(strength / FOR_A_PIECE, FEWEST_PIECES, MOST_PIECES))
-        if isinstance(grid, ComponentGrid):  # which may vary by different amounts
-            return grid.count, min(max(1, int(pieces / grid.count)), grid.line.size)
-        most = pieces ** (1 / len(grid.axes))
-        return tuple(min(max(1, int(most)), axis.size) for axis in grid.axes)
+        most = (pieces / grid.count) ** (1 / len(grid.domain.axes))
+        cuts = tuple(min(max(1, int(most)), axis.size) for axis in grid.domain.axes)
+        return cuts if grid.count == 1 else (grid.count, *cuts)  # components may vary by different amounts
 
     # -- after all draws --------------------------------------------------------------------------
 
@@ -239,8 +242,8 @@ class Rounds:
         evenly = problem.basis.functions**2 @ sampling * self.home.grid.weights
         expected = np.bincount(problem.pieces, evenly, problem.windows)
         grid = self.home.grid
-        near, alone = ((1, 3), grid.count) if isinstance(grid, ComponentGrid) else (3, 1)
-        gain = _gain(drawn[-1][blocks:], stage.variance[blocks:], expected / expected.sum(), alone)
+        near = 3 if grid.count == 1 else (1, 3)  # components are no neighbours
+        gain = _gain(drawn[-1][blocks:], stage.variance[blocks:], expected / expected.sum(), grid.count)
         # Nothing is known of edges inside pieces.
         widest = maximum_filter(gain.reshape(problem.cuts), near, mode="nearest")
         return sampling, widest.ravel()[problem.pieces]
@@ -276,7 +279,7 @@ class Rounds:
         )
 
     @property
-    def numbers_words(self) -> str:
+    def numbers(self) -> str:
         """How many numbers leave, pass by pass."""
         sizes = {
             "centre": f"{self.size}", "choose": f"one of {len(SIZES) * len(SHAPES)} ellipsoids",

@@ -10,13 +10,14 @@ from functools import cached_property
 import numpy as np
 
 from dpfda.methods import Select
-from dpfda.problems.base import Stage
+from dpfda.plans.schedule import Schedule
 from dpfda.problems.mean import MeanProblem
 from dpfda.problems.scores import ScoreProblem
+from dpfda.problems.stage import Stage
 
 
 @dataclass(frozen=True, eq=False)
-class Selected:
+class Selected(Schedule):
     """The two stages of a choice; the second reads nothing again, it only needs the first one's totals."""
 
     problem: MeanProblem
@@ -63,7 +64,7 @@ class Selected:
         return f"The choice fell on {self.method.candidates[int(np.argmax(drawn[0]))]!r}."
 
     @property
-    def numbers_words(self) -> str:
+    def numbers(self) -> str:
         return f"one of {len(self.candidates)} candidates, then its coefficients"
 
     def explanation(self) -> str:

@@ -5,11 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
-from dpfda import results
 from dpfda.core.checks import (
     INVALID,
     NEIGHBORS,
@@ -22,22 +21,40 @@ from dpfda.core.checks import (
 )
 from dpfda.plans.checks import as_box
 from dpfda.plans.kernel import ROUGH, as_stationary, candidates, kernel_words
-from dpfda.plans.moments import MomentPlan, stage_words
+from dpfda.plans.moments import RISK, MomentAccuracy, MomentPlan, stage_words
 from dpfda.problems.design import Features, NumberResponse
-from dpfda.results import statements
+from dpfda.results.function import SmootherRelease
+from dpfda.results.wording import AccuracyWords, Wording
 from dpfda.spaces.basis import Eigenbasis
 from dpfda.spaces.inputs import FeatureMap, InputBox
-from dpfda.spaces.kernels import Stationary
-
-if TYPE_CHECKING:
-    from dpfda.results import SmootherRelease
+from dpfda.spaces.stationary import Stationary
 
 #: Pairs of waves that a regression has above three dimensions.
 SMOOTHING = 12
 
 
+class SmootherAccuracy(MomentAccuracy):
+    """Of predicted numbers."""
+
+    plan: SmootherPlan
+
+    @property
+    def expected_error(self) -> float:
+        return self.plan.risk_of(self.plan.chosen)
+
+    @cached_property
+    def expected_risk(self) -> float:
+        """Noise, and the signal in functions that are left out, under public guesses."""
+        kept = float(self.plan.features.expected(ROUGH[0])[: self.plan.components].sum())
+        return self.expected_error + self.plan.forecast.signal * max(0.0, 1 - kept)
+
+    @cached_property
+    def typical_sd(self) -> float:
+        return float(np.sqrt(self.expected_error))
+
+
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class SmootherPlan(MomentPlan):
+class SmootherPlan(MomentPlan[SmootherRelease]):
     """The plan of a private kernel regression with squared loss, by released moments and clipped residuals.
 
     `domain` is one public range per input, `bound` the public range of responses. `kernel` None is
@@ -90,18 +107,8 @@ class SmootherPlan(MomentPlan):
         return min(counts, key=lambda count: replace(self, components=count).expected_risk)
 
     @cached_property
-    def expected_risk(self) -> float:
-        """Noise, and the signal in functions that are left out, under public guesses."""
-        left_out = max(0.0, 1 - float(self.features.expected(ROUGH[0])[: self.components].sum()))
-        return self._risk(self.chosen) + self.forecast.signal * left_out
-
-    @property
-    def expected_error(self) -> float:
-        return self._risk(self.chosen)
-
-    @property
-    def kernel_words(self) -> str:
-        return kernel_words(self.kernel, self.box)
+    def accuracy(self) -> MomentAccuracy:
+        return SmootherAccuracy(self)
 
     @property
     def box(self) -> InputBox:
@@ -134,18 +141,14 @@ class SmootherPlan(MomentPlan):
 
     @property
     def release_type(self) -> type[SmootherRelease]:
-        return results.SmootherRelease
+        return SmootherRelease
 
     @property
-    def typical_sd(self) -> float:
-        return float(np.sqrt(self.expected_error))
-
-    @property
-    def wording(self) -> statements.Wording:
+    def wording(self) -> Wording:
         sides = " x ".join(f"[{low:g}, {high:g}]" for low, high in self.domain)
         low, high = self.bound
         clipped = f"clipped to [{low:g}, {high:g}]"
-        return statements.Wording(
+        return Wording(
             noun="function",
             release=f"regression function of {len(self.domain)} input{'s' if len(self.domain) > 1 else ''}",
             record="record",
@@ -160,6 +163,8 @@ class SmootherPlan(MomentPlan):
                 ("responses", clipped),
                 ("passes", str(self.chosen.passes)),
             ),
-            size=(high - low) / 2,
-            size_name="half the range of responses",
+            method=repr(self.chosen),
+            numbers=self.schedule.numbers,
+            accuracy=AccuracyWords(self, (high - low) / 2, "half the range of responses", RISK),
+            kernel=kernel_words(self.kernel, self.box),
         )

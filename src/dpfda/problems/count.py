@@ -13,7 +13,8 @@ import numpy as np
 
 from dpfda.bounds.sensitivities import BoxSensitivity
 from dpfda.noise import Laplace
-from dpfda.problems.base import Part, Problem
+from dpfda.problems.contracts import Problem
+from dpfda.problems.stage import Part
 
 
 def count_part(where: int, n: int, epsilon: Fraction) -> Part:

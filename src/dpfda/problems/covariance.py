@@ -20,23 +20,24 @@ from dpfda.bounds.sensitivities import EuclideanSensitivity
 from dpfda.bounds.sensitivity import Sensitivity
 from dpfda.core import codec
 from dpfda.core.errors import PlanMismatch, RecordError
-from dpfda.problems.base import Part, Summary
 from dpfda.problems.count import quotient
 from dpfda.problems.defaults import DefaultProblem, check_count, check_key
 from dpfda.problems.mean import MeanProblem
-from dpfda.problems.summary import are_integers
+from dpfda.problems.stage import Part
+from dpfda.problems.summary import Summary, are_integers
 from dpfda.spaces.alignment import Alignment
-from dpfda.spaces.grid import Grid, ProductGrid
+from dpfda.spaces.grid import AnyGrid
 from dpfda.spaces.symmetric import ROOT2, SymmetricBasis
 
 #: Products need twice the bits of a record: encoded values have this many, so that totals of 2^30 records fit into 63
-#: bits. A plan is for no more; where data hold more all the same, totals grow.
+#: bits (derivations: exact totals). A plan is for no more; where data hold more all the same, totals grow.
 SQUARE_BITS = 16
 MOST_SQUARES = 2**30
 #: Rows taken at a time: their products add up in floats without rounding, and stay in a processor's cache.
 ROWS = 1 << 14
 #: The public class of covariances: shares of the bound squared that the strongest direction may carry, and
-#: how much smoother than the kernel's guess of a mean it may be.
+#: how much smoother than the kernel's guess of a mean it may be (derivations: covariance). A guess: a bad one costs
+#: accuracy, never privacy.
 SHARES, POWERS = (0.5, 0.15, 0.04), (1.0, 2.0)
 
 
@@ -62,11 +63,11 @@ class CovarianceProblem(DefaultProblem):
     # -- public facts ---------------------------------------------------------------------
 
     @property
-    def record_grid(self) -> Grid | ProductGrid:  # type: ignore[override]
+    def record_grid(self) -> AnyGrid:
         return self.code.grid
 
     @property
-    def record(self) -> str:  # type: ignore[override]
+    def record(self) -> str:
         return self.code.record
 
     @property
@@ -78,7 +79,7 @@ class CovarianceProblem(DefaultProblem):
         return self.code.invalid
 
     @property
-    def neighbors(self) -> str:  # type: ignore[override]
+    def neighbors(self) -> str:
         return self.code.neighbors
 
     @property
@@ -86,11 +87,11 @@ class CovarianceProblem(DefaultProblem):
         return self.code.width
 
     @property
-    def needs_count(self) -> bool:  # type: ignore[override]
+    def needs_count(self) -> bool:
         return self.count_is_private
 
     @property
-    def size(self) -> int:  # type: ignore[override]
+    def size(self) -> int:
         return self.basis.size + self.count_is_private
 
     @property
@@ -117,7 +118,7 @@ class CovarianceProblem(DefaultProblem):
         return np.full(self.basis.size, self._square)
 
     @cached_property
-    def prior_energies(self) -> np.ndarray:  # type: ignore[override]
+    def prior_energies(self) -> np.ndarray:
         """One strong direction each, as smooth as the kernel's guess of a mean or more so (derivations: covariance)."""
         line = self.basis.line.eigenvalues / self.basis.line.eigenvalues[0]
         j, k = self.basis.index.T
@@ -129,7 +130,7 @@ class CovarianceProblem(DefaultProblem):
         return np.array(members)
 
     @property
-    def prior_energy(self) -> np.ndarray:  # type: ignore[override]
+    def prior_energy(self) -> np.ndarray:
         return self.prior_energies.mean(axis=0)
 
     @cached_property

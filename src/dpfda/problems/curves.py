@@ -9,16 +9,16 @@ from __future__ import annotations
 
 import numpy as np
 
-from dpfda.spaces.components import domain_of
-from dpfda.spaces.grid import Grid, ProductGrid
+from dpfda.spaces.grid import AnyGrid
 
-#: A curve whose residual is at most this share of its norm is constant; it becomes zero.
+#: A curve whose residual is at most this share of its norm is constant; it becomes zero. Any share is valid; this one
+#: is above the rounding of sums over a grid.
 CONSTANT = 1e-12
 
 
-def standardize(curves: np.ndarray, grid: Grid | ProductGrid) -> np.ndarray:
+def standardize(curves: np.ndarray, grid: AnyGrid) -> np.ndarray:
     """Each curve minus its own mean (of each component), divided by its own norm, in the grid's inner product."""
-    domain = domain_of(grid)
+    domain = grid.domain
     columns = np.array(curves, dtype=float).T.copy()  # one row per grid point: elementwise over records
     largest = np.maximum.reduce(np.abs(columns), axis=0)
     with np.errstate(divide="ignore", invalid="ignore", over="ignore", under="ignore"):

@@ -3,62 +3,92 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, ClassVar
+from typing import ClassVar, Protocol
 
 import numpy as np
 
 from dpfda.core.errors import PlanMismatch
-from dpfda.problems.base import Part, Summary
-from dpfda.spaces.grid import Grid, ProductGrid
+from dpfda.problems.contracts import Encoder, Prior, Problem, Target
+from dpfda.problems.stage import Part
+from dpfda.problems.summary import Summary
+from dpfda.spaces.alignment import Alignment
+from dpfda.spaces.grid import AnyGrid
+
+
+class HasNeighbors(Protocol):
+    """Whoever says which data sets are neighbours."""
+
+    @property
+    def neighbors(self) -> str:
+        """ "replace" or "add-remove"."""
 
 
 class DefaultProblem:
-    """The plainest answers to the questions that every problem is asked; subclasses know better where they do."""
+    """The plainest answers to the questions that every problem is asked; subclasses know better where they do.
 
-    n_public: ClassVar[int] = 0
-    smooths: ClassVar[bool] = False
-    eta: ClassVar[float | None] = None
-    record: ClassVar[str] = "record"
+    What is left to say: `key`, `width`, `invalid`, `neighbors` and `total` of the records; `n`, `size`, `check` and
+    `estimate` of the statistic; `sensitivity` and `max_abs`; a `basis`, and a `prior_energy` in it.
+    """
+
     kind: ClassVar[type[Summary]] = Summary
-    record_grid: Any = None
-    alignment: Any = None
-    needs_count: Any = False
-    shrinks: Any = False
-    decay: Any = None
+    smooths: ClassVar[bool] = False
+    eta: float | None = None
+    shrinks: bool = False
+    decay: float | None = None
 
-    basis: Any
-    prior_energy: Any
-    neighbors: str
-    size: Any
+    # -- records and their statistic --------------------------------------------------------
 
     @property
-    def grid(self) -> Grid | ProductGrid:
-        return self.basis.grid
+    def record(self) -> str:
+        return "record"
 
     @property
-    def count_is_private(self) -> bool:
-        """Whether neighbours differ by one record more or less, so that the count is private."""
+    def record_grid(self) -> AnyGrid | None:
+        return None
+
+    @property
+    def alignment(self) -> Alignment | None:
+        return None
+
+    @property
+    def count_is_private(self: HasNeighbors) -> bool:
         return self.neighbors == "add-remove"
 
     @property
-    def prior_energies(self) -> np.ndarray:
+    def n_public(self) -> int:
+        return 0
+
+    @property
+    def needs_count(self) -> bool:
+        return False
+
+    # -- public guesses ---------------------------------------------------------------------
+
+    @property
+    def prior_energies(self: Prior) -> np.ndarray:
         return self.prior_energy[None]
 
     @property
-    def class_norms(self) -> np.ndarray:
+    def class_norms(self: Prior) -> np.ndarray:
         return self.prior_energies.sum(axis=1)
 
     @property
-    def floor(self) -> np.ndarray:
+    def irreducible_error(self: Prior) -> np.ndarray:
         return np.zeros(len(self.prior_energies))
 
     @property
-    def sampling(self) -> np.ndarray:
+    def sampling(self: Target) -> np.ndarray:
         """How much records vary is not public."""
         return np.zeros(self.basis.size)
 
+    # -- after the noise --------------------------------------------------------------------
+
     @property
-    def center_coefficients(self) -> np.ndarray:
+    def grid(self: Target) -> AnyGrid:
+        return self.basis.grid
+
+    @property
+    def center_coefficients(self: Target) -> np.ndarray:
         return np.zeros(self.basis.size)
 
     @property
@@ -71,11 +101,11 @@ class DefaultProblem:
     def finish_variance(self, variance: np.ndarray) -> np.ndarray:
         return variance
 
-    def typical(self, coefficients: np.ndarray | None = None) -> np.ndarray:
+    def typical(self: Prior, coefficients: np.ndarray | None = None) -> np.ndarray:
         return np.sqrt(self.prior_energy) if coefficients is None else coefficients
 
 
-def check_key(problem: Any, summary: Summary, what: str) -> None:
+def check_key(problem: Encoder, summary: Summary, what: str) -> None:
     """Refuse a summary that was encoded in another way."""
     if summary.key != problem.key:
         raise PlanMismatch(
@@ -83,7 +113,7 @@ def check_key(problem: Any, summary: Summary, what: str) -> None:
         )
 
 
-def check_count(problem: Any, summary: Summary) -> None:
+def check_count(problem: Problem, summary: Summary) -> None:
     """Refuse another number of records than the plan's, where that number is public.
 
     With ``invalid="center"`` missing records count as the centre, and surplus ones were dropped when they were read;

@@ -22,23 +22,26 @@ from dpfda.bounds.diameter import AtomSensitivity
 from dpfda.bounds.sensitivity import Sensitivity
 from dpfda.core import codec
 from dpfda.core.errors import PlanMismatch, RecordError
-from dpfda.problems.base import Part, Summary
-from dpfda.problems.defaults import check_count, check_key
-from dpfda.spaces.grid import Grid, ProductGrid
-from dpfda.spaces.tensor import CosineProductBasis
+from dpfda.problems.defaults import DefaultProblem, check_count, check_key
+from dpfda.problems.stage import Part
+from dpfda.problems.summary import Summary
+from dpfda.spaces.grid import Grid
+from dpfda.spaces.tensor import ProductBasis
 
-#: Fixed-point bits of the features along one axis.
+#: Fixed-point bits of the features along one axis: any number is valid, since sensitivities are those of the rounded
+#: features (derivations: densities).
 FEATURE_BITS = 32
 #: The public class of densities: bumps of these widths (in widths of the domain), and series whose
-#: squared coefficients fall with these powers of the frequency (one more for each further dimension).
+#: squared coefficients fall with these powers of the frequency (one more for each further dimension). A guess: a bad
+#: one costs accuracy, never privacy (derivations: densities).
 BUMPS, POWERS = np.geomspace(0.06, 0.6, 8), (3.0, 4.0, 5.0, 6.0)
 
 
 @dataclass(frozen=True, eq=False)
-class DensityProblem:
+class DensityProblem(DefaultProblem):
     """A density of `n` points on the cells of `basis.grid`, or on bins given by `edges`."""
 
-    basis: CosineProductBasis
+    basis: ProductBasis
     n: int
     spectra: tuple[np.ndarray, ...]
     edges: tuple[np.ndarray, ...] | None = None
@@ -50,27 +53,22 @@ class DensityProblem:
     shrinks: bool = True
     sketched: bool = False  # measure differences by their outline: for comparing methods, never for noise
 
-    n_public: ClassVar[int] = 1
     smooths: ClassVar[bool] = True
-    record: ClassVar[str] = "point"
-    kind: ClassVar[type[Summary]] = Summary
-    record_grid: ClassVar[Grid | ProductGrid | None] = None
-    alignment: ClassVar[None] = None
 
     # -- public facts ---------------------------------------------------------------------
 
     @property
-    def grid(self) -> Grid | ProductGrid:
-        return self.basis.grid
+    def record(self) -> str:
+        return "point"
+
+    @property
+    def n_public(self) -> int:
+        """The constant, which makes a density integrate to one."""
+        return 1
 
     @property
     def width(self) -> int:
         return len(self.grid.axes)
-
-    @property
-    def count_is_private(self) -> bool:
-        """Whether neighbours differ by one record more or less, so that the count is private."""
-        return self.neighbors == "add-remove"
 
     @property
     def needs_count(self) -> bool:
@@ -138,10 +136,6 @@ class DensityProblem:
     def class_norms(self) -> np.ndarray:
         return self._height**2 + self.prior_energies.sum(axis=1)
 
-    @property
-    def floor(self) -> np.ndarray:
-        return np.zeros(len(self.prior_energies))
-
     @cached_property
     def sampling(self) -> np.ndarray:
         """A cosine of a random point has a variance of about one."""
@@ -153,10 +147,6 @@ class DensityProblem:
     def center_coefficients(self) -> np.ndarray:
         """The uniform density."""
         return np.eye(1, self.basis.size)[0] * self._height
-
-    @property
-    def offset(self) -> np.ndarray:
-        return np.zeros(1)  # the basis holds the constant
 
     @cached_property
     def key(self) -> str:

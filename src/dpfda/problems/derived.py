@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -12,15 +13,16 @@ from dpfda.bounds.sensitivities import BoxSensitivity
 from dpfda.bounds.sensitivity import Sensitivity
 from dpfda.core.errors import PlanMismatch
 from dpfda.noise import Choice
-from dpfda.problems.base import Part, Stage, Summary
 from dpfda.problems.defaults import DefaultProblem
 from dpfda.problems.mean import MeanProblem
-from dpfda.problems.summary import are_integers
+from dpfda.problems.stage import Part, Stage
+from dpfda.problems.summary import Summary, are_integers
 from dpfda.spaces.alignment import Alignment
 from dpfda.spaces.basis import Eigenbasis
-from dpfda.spaces.grid import Grid, ProductGrid
+from dpfda.spaces.grid import AnyGrid
 
-#: Scores are in records; the public price of a candidate is rounded to this fraction of one.
+#: Scores are in records; the public price of a candidate is rounded to this fraction of one. Any value is
+#: valid: prices are the same for all data.
 PRICE = 8
 #: A score as a float is off by a few times 2^-53 of its size: an audit of differences of floats stays below epsilon.
 FLOATS = 2**48
@@ -33,7 +35,7 @@ class DerivedProblem(DefaultProblem):
     inner: MeanProblem
 
     @property
-    def basis(self) -> Eigenbasis:  # type: ignore[override]
+    def basis(self) -> Eigenbasis:
         return self.inner.basis
 
     @property
@@ -41,7 +43,7 @@ class DerivedProblem(DefaultProblem):
         return self.inner.n
 
     @property
-    def neighbors(self) -> str:  # type: ignore[override]
+    def neighbors(self) -> str:
         return self.inner.neighbors
 
     @property
@@ -53,11 +55,11 @@ class DerivedProblem(DefaultProblem):
         return self.inner.alignment
 
     @property
-    def record(self) -> str:  # type: ignore[override]
+    def record(self) -> str:
         return self.inner.record
 
     @property
-    def record_grid(self) -> Grid | ProductGrid:  # type: ignore[override]
+    def record_grid(self) -> AnyGrid:
         return self.inner.record_grid
 
     @property
@@ -65,12 +67,34 @@ class DerivedProblem(DefaultProblem):
         return self.inner.width
 
     @property
-    def prior_energy(self) -> np.ndarray:  # type: ignore[override]
+    def prior_energy(self) -> np.ndarray:
         return self.inner.prior_energy
 
 
-class Scores(DerivedProblem):
+class Scores(DerivedProblem, ABC):
     """Numbers of which the largest is wanted; they never leave, only the place of one that is nearly the largest."""
+
+    @property
+    @abstractmethod
+    def size(self) -> int:
+        """How many candidates there are."""
+
+    @property
+    @abstractmethod
+    def key(self) -> str:
+        """Digest of everything that decides how a record is encoded."""
+
+    @abstractmethod
+    def total(self, batch: np.ndarray) -> np.ndarray:
+        """What the records of a batch add to the totals."""
+
+    @abstractmethod
+    def check(self, summary: Summary) -> None:
+        """Refuse a summary that does not belong here."""
+
+    @abstractmethod
+    def estimate(self, summary: Summary) -> list[Fraction]:
+        """One score for each candidate, exactly."""
 
     @property
     def nested(self) -> bool:
@@ -108,7 +132,7 @@ class Scores(DerivedProblem):
     def choice(self, epsilon: Fraction) -> Stage:
         """The stage that draws one of the places (derivations: private choice)."""
         part = Part(np.arange(self.size), np.ones(self.size), Choice(epsilon, self.size, self.range))
-        return Stage(self, (part,))  # type: ignore[arg-type]
+        return Stage(self, (part,))
 
 
 def check_totals(summary: Summary, size: int, most: int) -> None:

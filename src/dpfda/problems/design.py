@@ -20,9 +20,12 @@ from dpfda.problems.gram import DensityGram, Encoded, Gram, HalfGram
 from dpfda.problems.mean import MeanProblem
 from dpfda.spaces.inputs import FeatureMap
 
+#: Bits of encoded inputs and responses where products of them are added up (derivations: exact totals), and the step
+#: from the fine lattice of records to theirs.
 SQUARE_BITS = 16
 STEPS = 2.0 ** (SQUARE_BITS - RADIUS_BITS)
-#: The constant of a design, as a share of the bound on its other inputs: a level is then told as well as a slope.
+#: The constant of a design, as a share of the bound on its other inputs: a level is then told as well as a slope
+#: (derivations: regression).
 LEVEL = 0.5
 
 
@@ -302,8 +305,8 @@ class NumberResponse(Response):
 
     range: tuple[float, float]
 
-    columns: ClassVar[int] = 1  # type: ignore[assignment]
-    size: ClassVar[int] = 1  # type: ignore[assignment]
+    columns: ClassVar[int] = 1
+    size: ClassVar[int] = 1
 
     @property
     def facts(self) -> list[object]:

@@ -18,12 +18,12 @@ from dpfda.bounds.sensitivities import ManhattanSensitivity
 from dpfda.bounds.sensitivity import Sensitivity
 from dpfda.core import codec
 from dpfda.core.errors import RecordError
-from dpfda.problems.base import Summary
 from dpfda.problems.defaults import check_count, check_key
 from dpfda.problems.derived import DerivedProblem, Scores, check_totals
 from dpfda.problems.mean import CHUNK
+from dpfda.problems.summary import Summary
 
-#: Energies are rounded down to this fraction of the body's.
+#: Energies are rounded down to this fraction of the body's: any value is valid, since they still add up to one at most.
 ENERGY = 2**20
 
 
@@ -42,7 +42,7 @@ class InsideProblem(Scores):
     nested: bool = False
 
     @property
-    def size(self) -> int:  # type: ignore[override]
+    def size(self) -> int:
         return len(self.candidates)
 
     @cached_property
@@ -92,7 +92,7 @@ class VaryProblem(DerivedProblem):
         return int(np.prod(self.cuts))
 
     @property
-    def size(self) -> int:  # type: ignore[override]
+    def size(self) -> int:
         return len(self.starts) + self.windows
 
     @cached_property

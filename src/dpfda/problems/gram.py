@@ -19,10 +19,12 @@ from dpfda.spaces.inputs import FeatureMap
 from dpfda.spaces.symmetric import ROOT2
 from dpfda.spaces.tensor import CosineProductBasis, by_frequency
 
-#: Numbers of cosines among which the density of inputs is described, by dimension, and bits of their values.
+#: Numbers of cosines among which the density of inputs is described, by dimension; any are valid
+#: (derivations: regression). And bits of their values, whose rounding `length` counts.
 WAVES = {1: (1, 3, 6, 12), 2: (1, 4, 9, 20, 40), 3: (1, 8, 20, 60)}
 DENSITY_BITS = 24
-#: The density of inputs is taken to be at least this share of the uniform one: a fit goes nowhere without data.
+#: The density of inputs is taken to be at least this share of the uniform one: a fit goes nowhere without data
+#: (derivations: regression).
 LEAST = 0.1
 
 

@@ -7,17 +7,17 @@ vectors, so the sensitivity of the whole lattice is a diameter like any other.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from fractions import Fraction
 from functools import cached_property
-from typing import ClassVar
 
 import numpy as np
 
-from dpfda.problems.base import Part, Summary
 from dpfda.problems.density import FEATURE_BITS, DensityProblem, spread
+from dpfda.problems.stage import Part
+from dpfda.problems.summary import Summary
 from dpfda.spaces.bernstein import BernsteinBasis
-from dpfda.spaces.tensor import CosineProductBasis
+from dpfda.spaces.tensor import ProductBasis
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,13 +27,16 @@ class LatticeDensity(DensityProblem):
     Its features are the kernel's values at lattice points (derivations: bernstein).
     """
 
-    cosines: CosineProductBasis = None  # type: ignore[assignment]
-    n_public: ClassVar[int] = 0
+    cosines: ProductBasis = field(kw_only=True)
 
     @classmethod
     def of(cls, problem: DensityProblem, lattice: int, order: int) -> LatticeDensity:
         facts = {f.name: getattr(problem, f.name) for f in fields(problem) if f.name not in ("basis", "shrinks")}
-        return cls(shrinks=False, basis=BernsteinBasis(problem.grid, lattice, order), cosines=problem.basis, **facts)  # type: ignore[arg-type]
+        return cls(shrinks=False, basis=BernsteinBasis(problem.grid, lattice, order), cosines=problem.basis, **facts)
+
+    @property
+    def n_public(self) -> int:
+        return 0
 
     @property
     def _lattice(self) -> BernsteinBasis:
@@ -102,7 +105,7 @@ class LatticeDensity(DensityProblem):
         return self._class @ (self._at_lattice**2).T
 
     @cached_property
-    def floor(self) -> np.ndarray:
+    def irreducible_error(self) -> np.ndarray:
         """What kernel and polynomials miss of each member of the class, and the estimate's own variance."""
         missed, carried = np.zeros(self.cosines.size), np.zeros(self.cosines.size)
         for j, unit in enumerate(np.eye(self.cosines.size)):

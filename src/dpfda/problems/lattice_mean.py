@@ -7,7 +7,7 @@ exact linear image of the totals, and so are the differences that a neighbour ca
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from fractions import Fraction
 from functools import cached_property
 
@@ -26,7 +26,7 @@ from dpfda.spaces.grid import Grid
 class LatticeMean(MeanProblem):
     """A mean seen through `basis`, whose functions are Bernstein polynomials; records are coded in `code`."""
 
-    code: Eigenbasis = None  # type: ignore[assignment]
+    code: Eigenbasis = field(kw_only=True)
 
     @classmethod
     def of(cls, problem: MeanProblem, lattice: int, order: int) -> LatticeMean:
@@ -54,24 +54,24 @@ class LatticeMean(MeanProblem):
 
     @cached_property
     def sensitivity(self) -> Sensitivity:
-        return self._image(self._diameter)
+        return self._image(self._diameter)  # type: ignore[return-value]  # what Bernstein's noise asks, and no more
 
     @property
     def _diameter(self) -> float:
         return (1.0 if self.count_is_private else 2.0) / self.n
 
-    def _image(self, diameter: float) -> Sensitivity:
+    def _image(self, diameter: float) -> ImageSensitivity:
         """Differences through the matrix in fixed point, which is the one that is applied (derivations: bernstein)."""
         body = (
             EuclideanSensitivity(np.full(self.grid.size, self.lengths.max()), diameter)
             if self.bound.on_grid
             else self.bound.sensitivity(self.lengths, diameter)
         )
-        return ImageSensitivity(body, self._exact_matrix.T * (self._height / 2.0**MATRIX_BITS))  # type: ignore[return-value]
+        return ImageSensitivity(body, self._exact_matrix.T * (self._height / 2.0**MATRIX_BITS))
 
     @cached_property
     def max_abs(self) -> np.ndarray:
-        return self._image(1.0).lengths  # type: ignore[attr-defined]
+        return self._image(1.0).lengths
 
     # -- public guesses, at lattice points ------------------------------------------------
 
@@ -86,7 +86,7 @@ class LatticeMean(MeanProblem):
         return self.code.evaluate(self._lattice.lattice_points) ** 2 @ self._prior
 
     @cached_property
-    def floor(self) -> np.ndarray:
+    def irreducible_error(self) -> np.ndarray:
         """What Bernstein polynomials miss of the guess, which no noise level mends."""
         functions = self.code.functions
         seen = self.basis.synthesize(self.code.evaluate(self._lattice.lattice_points).T).T

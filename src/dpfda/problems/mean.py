@@ -12,7 +12,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import ClassVar
 
 import numpy as np
 
@@ -22,26 +21,27 @@ from dpfda.bounds.lattice import RADIUS
 from dpfda.bounds.sensitivity import Sensitivity
 from dpfda.core import codec
 from dpfda.core.errors import PlanMismatch, RecordError
-from dpfda.problems.base import Part, Summary
 from dpfda.problems.count import quotient
 from dpfda.problems.curves import standardize
-from dpfda.problems.defaults import check_count, check_key
-from dpfda.problems.summary import are_integers
+from dpfda.problems.defaults import DefaultProblem, check_count, check_key
+from dpfda.problems.stage import Part
+from dpfda.problems.summary import Summary, are_integers
 from dpfda.spaces.alignment import Alignment, fill_gaps
 from dpfda.spaces.basis import Eigenbasis
-from dpfda.spaces.grid import Grid, ProductGrid
+from dpfda.spaces.grid import AnyGrid
 
-#: Fixed-point bits of the public matrix that maps totals on the grid to coefficients.
+#: Fixed-point bits of the public matrix that maps totals on the grid to coefficients (derivations: exact totals).
 MATRIX_BITS = 52
 #: Curves are rounded to this many bits of the body's outer radius on their way to coefficients,
-#: and may reach this many times that radius (a part outside the basis is projected away).
+#: and may reach this many times that radius (a part outside the basis is projected away). Bits as many as keep products
+#: exact (derivations: exact totals); any room is safe, since coefficients are clipped afterwards.
 CURVE_BITS, HEADROOM = 25, 4.0
-#: Curves that are brought to coefficients at a time.
+#: Curves that are brought to coefficients at a time; the bits do not depend on it.
 CHUNK = 1024
 
 
 @dataclass(frozen=True, eq=False)
-class MeanProblem:
+class MeanProblem(DefaultProblem):
     """A mean of `n` curves on a grid, each clipped to `bound`."""
 
     basis: Eigenbasis
@@ -54,18 +54,7 @@ class MeanProblem:
     fill: int | None = None
     alignment: Alignment | None = None
 
-    #: A mean has no public coordinate, is smoothed by penalties, and its records are curves.
-    n_public: ClassVar[int] = 0
-    smooths: ClassVar[bool] = False
-    shrinks: ClassVar[bool] = False
-    eta: ClassVar[float | None] = None
-    kind: ClassVar[type[Summary]] = Summary
-
     # -- public facts ---------------------------------------------------------------------
-
-    @property
-    def grid(self) -> Grid | ProductGrid:
-        return self.basis.grid
 
     @property
     def record(self) -> str:
@@ -73,7 +62,7 @@ class MeanProblem:
         return "curve" if self.alignment is None or self.alignment.unit is None else self.alignment.unit.name
 
     @property
-    def record_grid(self) -> Grid | ProductGrid:
+    def record_grid(self) -> AnyGrid:
         return self.grid
 
     @property
@@ -84,11 +73,6 @@ class MeanProblem:
     @property
     def width(self) -> int:
         return self.grid.size
-
-    @property
-    def count_is_private(self) -> bool:
-        """Whether neighbours differ by one record more or less, so that the count is private."""
-        return self.neighbors == "add-remove"
 
     @property
     def needs_count(self) -> bool:
@@ -137,21 +121,8 @@ class MeanProblem:
         return shape * (self.bound.outer**2 / shape.sum())
 
     @property
-    def prior_energies(self) -> np.ndarray:
-        return self.prior_energy[None]
-
-    @property
     def class_norms(self) -> np.ndarray:
         return np.array([self.bound.outer**2])
-
-    @property
-    def floor(self) -> np.ndarray:
-        return np.zeros(1)
-
-    @property
-    def sampling(self) -> np.ndarray:
-        """How much curves vary about their mean is not public."""
-        return np.zeros(self.basis.size)
 
     @cached_property
     def center(self) -> np.ndarray:

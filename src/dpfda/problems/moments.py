@@ -20,16 +20,17 @@ from dpfda.bounds.sensitivities import EuclideanSensitivity, ManhattanSensitivit
 from dpfda.bounds.sensitivity import Sensitivity
 from dpfda.core import codec
 from dpfda.core.errors import PlanMismatch, RecordError
-from dpfda.problems.base import Summary
 from dpfda.problems.defaults import DefaultProblem, check_count, check_key
 from dpfda.problems.design import SQUARE_BITS, STEPS, Design, Response
 from dpfda.problems.gram import Encoded
-from dpfda.problems.summary import are_integers
+from dpfda.problems.summary import Summary, are_integers
 from dpfda.spaces.basis import Eigenbasis
 
-#: Bits of the rough prediction's coefficients: products with sixteen-bit inputs stay below 2^53.
+#: Bits of the rough prediction's coefficients: products with sixteen-bit inputs stay below 2^53
+#: (derivations: regression).
 PREDICTION_BITS = 34
 #: Radii among which the residuals' is chosen: each the last over the eighth root of two, from the largest one down.
+#: Any public list is valid; this one spans twelve octaves.
 RADII, SHRINK = 96, 2.0**-0.125
 
 
@@ -37,7 +38,8 @@ RADII, SHRINK = 96, 2.0**-0.125
 class PairProblem(DefaultProblem, ABC):
     """What all stages share: records of inputs and a response, each side encoded alone.
 
-    `coded` records come from :meth:`code`: several stages then encode each record once.
+    `coded` records come from :meth:`code`: several stages then encode each record once. That is for reading only; the
+    problem of a stage takes records as they come.
     """
 
     basis: Eigenbasis
@@ -55,17 +57,12 @@ class PairProblem(DefaultProblem, ABC):
         return self.design.columns + self.response.columns
 
     @property
-    def uncoded(self) -> PairProblem:
-        """The same for records as they come."""
-        return replace(self, coded=False)
-
-    @property
     def diameter(self) -> float:
         """How far one record moves a mean of vectors of length one (derivations: regression)."""
         return (1.0 if self.count_is_private else 2.0) / self.n
 
     @property
-    def prior_energy(self) -> np.ndarray:  # type: ignore[override]
+    def prior_energy(self) -> np.ndarray:
         """Plans of several stages have guesses of their own."""
         return np.zeros(self.basis.size)
 
@@ -73,13 +70,27 @@ class PairProblem(DefaultProblem, ABC):
 
     @property
     @abstractmethod
-    def size(self) -> int:  # type: ignore[override]
+    def size(self) -> int:
         """Length of the statistic."""
 
     @property
     @abstractmethod
     def key(self) -> str:
         """Digest of everything that decides how a record is encoded."""
+
+    @property
+    @abstractmethod
+    def sensitivity(self) -> Sensitivity:
+        """Every difference that two neighbours can make in the statistic."""
+
+    @property
+    @abstractmethod
+    def max_abs(self) -> np.ndarray:
+        """Largest absolute value of each coordinate of the statistic."""
+
+    @abstractmethod
+    def estimate(self, summary: Summary) -> list[Fraction]:
+        """The statistic, exactly."""
 
     @abstractmethod
     def _products(self, x: Encoded, y: np.ndarray) -> np.ndarray:
@@ -156,7 +167,7 @@ class MomentProblem(PairProblem):
         return self.first_size + self.design.size * self.response.size
 
     @property
-    def n_public(self) -> int:  # type: ignore[override]
+    def n_public(self) -> int:
         """The constant's own moment, where the number of records is public."""
         return 0 if self.count_is_private else 1
 

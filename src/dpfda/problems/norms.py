@@ -10,10 +10,10 @@ import numpy as np
 
 from dpfda.core import codec
 from dpfda.core.errors import PlanMismatch, RecordError
-from dpfda.problems.base import Summary
 from dpfda.problems.defaults import check_count, check_key
 from dpfda.problems.derived import Scores, check_totals
 from dpfda.problems.mean import CHUNK
+from dpfda.problems.summary import Summary
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,7 +33,7 @@ class NormProblem(Scores):
         return True
 
     @property
-    def size(self) -> int:  # type: ignore[override]
+    def size(self) -> int:
         return self.places.size
 
     @cached_property

@@ -19,17 +19,18 @@ from dpfda.bounds.sensitivities import EuclideanSensitivity
 from dpfda.bounds.sensitivity import Sensitivity
 from dpfda.core import codec
 from dpfda.core.errors import PlanMismatch, RecordError
-from dpfda.problems.base import Summary
 from dpfda.problems.defaults import DefaultProblem, check_count, check_key
 from dpfda.problems.losses import Loss, minimize
+from dpfda.problems.summary import Summary
 from dpfda.problems.tally import Tally, counted, is_canonical
 from dpfda.spaces.basis import Eigenbasis
 from dpfda.spaces.inputs import FeatureMap
 
-#: The solver's gradient, as a share of what one record adds to it; and the least that floats can certify.
+#: The solver's gradient, as a share of what one record adds to it; and the least that floats can certify. What
+#: this leaves is charged, twice over (derivations: regularised risk).
 TOLERANCE, FLOATS = 1e-3, 1e-9
 #: Where the number of records is private, all of them together weigh less than this many times the public guess, so
-#: that floats can certify the gradient.
+#: that floats can certify the gradient (derivations: regularised risk).
 MOST_TIMES = 100
 
 
@@ -55,7 +56,7 @@ class RiskProblem(DefaultProblem):
     # -- public facts ---------------------------------------------------------------------
 
     @property
-    def basis(self) -> Eigenbasis:  # type: ignore[override]
+    def basis(self) -> Eigenbasis:
         return self.features.basis
 
     @property
@@ -63,7 +64,7 @@ class RiskProblem(DefaultProblem):
         return self.features.box.dimension + 1
 
     @property
-    def size(self) -> int:  # type: ignore[override]
+    def size(self) -> int:
         return self.basis.size
 
     @property
@@ -90,7 +91,7 @@ class RiskProblem(DefaultProblem):
         return self.features.axes * np.sqrt(at_zero / self.psi)
 
     @property
-    def prior_energy(self) -> np.ndarray:  # type: ignore[override]
+    def prior_energy(self) -> np.ndarray:
         """A function of about the size of the responses, spread as the kernel says."""
         share = self.features.axes**2 / float(self.basis.eigenvalues.sum())
         return share * float(np.mean(np.square(self.levels))) * self.grid.volume

@@ -8,8 +8,9 @@ from functools import cached_property
 
 import numpy as np
 
-from dpfda.problems.base import Part, Summary
 from dpfda.problems.derived import Scores
+from dpfda.problems.stage import Part
+from dpfda.problems.summary import Summary
 
 #: Scores are computed in floating point from exact totals; this covers its rounding, relative to the squared radius.
 FLOATS = 2.0**-40
@@ -27,11 +28,11 @@ class ScoreProblem(Scores):
         return self.inner.key
 
     @property
-    def size(self) -> int:  # type: ignore[override]
+    def size(self) -> int:
         return len(self.candidates)
 
     @cached_property
-    def range(self) -> Fraction:  # type: ignore[override]
+    def range(self) -> Fraction:
         """How much one record can move a score against another.
 
         Biases are sums of squares ``w_j m_j^2`` with weights (or slopes) from 0 to 1, so two of them change against

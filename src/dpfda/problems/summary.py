@@ -19,7 +19,27 @@ from dpfda.core.origins import Origin, check_apart
 class Summary:
     """Exact integer totals of encoded records. Confidential: its repr shows no value and no count.
 
-    `origins` say where the records come from, so that :meth:`merge` can tell that nobody is in two of them.
+    Plans make it with `summarize`, and release it.
+
+    Parameters
+    ----------
+    key : str
+        A digest of how records were encoded: summaries of one key add up.
+    count : int
+        The number of records.
+    totals : array of int
+        Their totals.
+    origins : tuple, optional
+        Where the records come from, so that :meth:`merge` can tell that nobody is in two of them. Default: one place
+        of its own.
+
+    Examples
+    --------
+    >>> import dpfda as dp
+    >>> plan = dp.MeanPlan(n=5, epsilon=1, bound=dp.L2Ball(1.0), grid=4, method=dp.methods.KNorm(2))
+    >>> north, south = (plan.summarize(np.zeros((n, 4)), site=site) for n, site in ((3, "north"), (2, "south")))
+    >>> north.merge(south).count
+    5
     """
 
     key: str
@@ -58,7 +78,7 @@ class Summary:
     def _joined(self, other: Summary) -> np.ndarray:
         return exact_sum(self.totals, other.totals)
 
-    def __eq__(self, other: object) -> bool:
+    def __eq__(self, other: object) -> bool:  # and with it no hash
         if not isinstance(other, Summary):
             return NotImplemented
         return (
@@ -67,8 +87,6 @@ class Summary:
             and self.totals.dtype == other.totals.dtype
             and np.array_equal(self.totals, other.totals)
         )
-
-    __hash__ = None  # type: ignore[assignment]
 
     def __repr__(self) -> str:
         return f"Summary(confidential, {self.totals.size} totals, plan {self.key[:12]})"

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from dpfda.problems.base import Summary
+from dpfda.problems.summary import Summary
 
 
 class Tally(Summary):

@@ -12,7 +12,7 @@ from dpfda.core.errors import ParameterError, RecordError
 from dpfda.reading.tables import as_cells, as_record
 from dpfda.spaces.alignment import Pieces
 from dpfda.spaces.components import with_components
-from dpfda.spaces.grid import Grid, ProductGrid
+from dpfda.spaces.grid import AnyGrid, Grid
 
 #: Names of an array's dimension along which a curve runs.
 ALONG = ("time", "t", "hour", "x")
@@ -22,6 +22,20 @@ ALONG = ("time", "t", "hour", "x")
 class Irregular:
     """Ragged curves: the times and the values of each, any number of them.
 
+    Parameters
+    ----------
+    times : sequence of sequences of float
+        The times of each curve.
+    values : sequence of sequences of float
+        Its values, as many.
+
+    Raises
+    ------
+    dpfda.errors.ParameterError
+        Where there are more of the one than of the other.
+
+    Examples
+    --------
     >>> import dpfda as dp
     >>> ragged = dp.reading.Irregular([[0.0, 0.5, 1.0], [0.2, 0.9]], [[1.0, 2.0, 1.5], [0.5, 0.7]])
     >>> len(ragged)
@@ -75,7 +89,7 @@ def curves_of(data: Any, points: np.ndarray | None, lenient: bool) -> np.ndarray
     return None
 
 
-def grid_of(data: Any) -> Grid | ProductGrid | None:
+def grid_of(data: Any) -> AnyGrid | None:
     """The grid that such an object lives on; None for anything else, and for curves at their own times."""
     if hasattr(data, "data_matrix") and hasattr(data, "grid_points"):
         spans = getattr(data, "domain_range", None) or [None] * len(data.grid_points)

@@ -18,6 +18,13 @@ class Batches:
 
     Only needed with ``invalid="center"``: elsewhere the first item says what all of them are.
 
+    Parameters
+    ----------
+    items : iterable
+        The batches; they can be read once.
+
+    Examples
+    --------
     >>> import numpy as np, dpfda as dp
     >>> plan = dp.MeanPlan(n=6, epsilon=1, bound=dp.L2Ball(1.0), grid=4, method=dp.methods.KNorm(2), invalid="center")
     >>> plan.summarize(dp.reading.Batches(np.zeros((3, 4)) for _ in range(2))).count

@@ -26,8 +26,15 @@ QUARTER = HOUR // 4
 class Lists:
     """One curve per row, its values in one cell: a column of lists, all of the grid's length.
 
-    With `times`, a column of lists as long, each curve has its own.
+    Parameters
+    ----------
+    values : str
+        The column of the values.
+    times : str, optional
+        A column of lists as long: each curve has its own times. Default: all are on the grid.
 
+    Examples
+    --------
     >>> Lists("load").values
     'load'
     """
@@ -40,12 +47,25 @@ class Lists:
 class Long:
     """One row per observation: the columns that say whose curve, when, and what.
 
-    Times are numbers in the unit of the grid. With `day`, the name of a time zone, they are timestamps, and every
-    calendar day of that zone is a curve of its own over the hours 0 to 24 as the clock on the wall shows them: on
-    the day that clocks go forward the missing hour is bridged by the plan's rule for gaps, on the day that
-    they go back values that fall on the same time of the clock are averaged. Stamps without a zone are taken
+    With `day`, every calendar day of a time zone is a curve of its own over the hours 0 to 24 as the clock on the wall
+    shows them: on the day that clocks go forward the missing hour is bridged by the plan's rule for gaps, on the day
+    that they go back values that fall on the same time of the clock are averaged. Stamps without a zone are taken
     as that clock's own. A stamp of midnight belongs to the day that it begins.
 
+    Parameters
+    ----------
+    id, time, value : str, optional
+        The three columns. Default: these names. Times are numbers in the unit of the grid, or timestamps with `day`.
+    day : str, optional
+        The name of a time zone. Default: no days; an id is one curve.
+
+    Raises
+    ------
+    dpfda.errors.ParameterError
+        Where names are empty or the same, or the zone is unknown.
+
+    Examples
+    --------
     >>> Long("meter", "stamp", "kwh", day="Europe/Dublin").id
     'meter'
     """

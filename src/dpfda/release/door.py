@@ -1,84 +1,135 @@
 """Check, charge, draw, seal: in this order, once.
 
-`execute` is the only function that turns a confidential summary into something public. The charge
-is on disk before noise is drawn; a failure after it is not refunded, because a crash may cost
-budget and never privacy. A sealed :class:`Release` holds public things only.
+`execute` is the only function that turns a confidential summary into something public. The charge is on disk before
+noise is drawn; a failure after it is not refunded, because a crash may cost budget and never privacy. What comes out
+is sealed with public things only.
 """
 
 from __future__ import annotations
 
 import logging
-import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from fractions import Fraction
-from pathlib import Path
-from typing import Any
+from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 
-from dpfda.core import codec
 from dpfda.core.checks import check_name
 from dpfda.core.errors import PlanMismatch
-from dpfda.ledger import Entry, Ledger
-from dpfda.problems.base import Stage, Summary
+from dpfda.ledger import Ledger
+from dpfda.problems.contracts import Problem
+from dpfda.problems.stage import Stage
+from dpfda.problems.summary import Summary
 
 log = logging.getLogger("dpfda")
 #: Reads the records again, once for all problems, each by its name.
-Reread = Callable[[Mapping[str, Any]], Mapping[str, Summary]]
+Reread: TypeAlias = Callable[[Mapping[str, Problem]], Mapping[str, Summary]]
+Releases: TypeAlias = dict[str, Any]
 
 
-def open_ledger(ledger: Ledger | str | os.PathLike[str] | None) -> Ledger | None:
-    return ledger if ledger is None or isinstance(ledger, Ledger) else Ledger(Path(ledger))
+class Charged(Protocol):
+    """What the ledger is told of a plan, and how the costs of its members come together."""
+
+    @property
+    def epsilon(self) -> Fraction: ...
+    @property
+    def delta(self) -> Fraction: ...
+    @property
+    def digest(self) -> str: ...
+    def total_cost(self, costs: Iterable[Fraction]) -> Fraction: ...
 
 
-def check_budget(ledger: Ledger | None, plan: Any) -> None:
-    """Refuse before the data is read what would be refused after."""
-    if ledger is not None:
-        ledger.check(plan.epsilon, plan.delta)
+class Stages(Protocol):
+    """What follows the first stage."""
+
+    @property
+    def passes(self) -> int: ...
+    def check_passes(self, single_pass_reason: str) -> None:
+        """Refuse what can be read once where there are several passes."""
+
+    def next(self, drawn: Sequence[np.ndarray]) -> Stage | None:
+        """The stage that follows what was drawn so far; None if that was all."""
+
+
+class Member(Protocol):
+    """One of the plans that a charge is for: its stages, and what becomes of what they draw."""
+
+    @property
+    def epsilon(self) -> Fraction: ...
+    @property
+    def delta(self) -> Fraction: ...
+    @property
+    def stage(self) -> Stage: ...
+    @property
+    def schedule(self) -> Stages: ...
+    @property
+    def most(self) -> int | None:
+        """How many records are used at most, where that is public."""
+
+    def sealed(self, drawn: Sequence[np.ndarray], receipt: Receipt) -> Any:
+        """The release that these draws come to."""
+
+
+@dataclass(frozen=True)
+class Receipt:
+    """What a release says of its making: when, under which name, and which charge paid for it."""
+
+    query: str
+    created: str
+    study: str | None = None
+    entry: int | None = None
+    seal: str | None = None
 
 
 def execute(
-    plan: Any, summary: Summary, ledger: Ledger | None, query: str, reread: Callable[[Any], Summary] | None = None
-) -> Any:
-    """One summary through its plan."""
-    alone: Reread | None = None if reread is None else lambda problems: {"": reread(problems[""])}
-    return execute_all(plan, {"": plan}, {"": summary}, ledger, query, alone)[""]
-
-
-def execute_all(
-    joint_plan: Any,
-    plans: Mapping[str, Any],
+    joint_plan: Charged,
+    plans: Mapping[str, Member],
     summaries: Mapping[str, Summary],
     ledger: Ledger | None,
     query: str,
-    reread: Reread | None = None,
-) -> dict[str, Any]:
-    """Several summaries, each through its own plan, under the one charge that `whole` states for all of them.
+    reread: Reread | None,
+) -> Releases:
+    """Summaries, each through its own plan, under the one charge that `joint_plan` states for all of them.
 
-    A plan of several stages reads the records `again` for each of them, through the problem it is given.
+    A plan of several stages reads the records again for each of them, through the problem it is given.
     """
     check_name("names of queries", query)
-    settled = {}
+    on_lattice = {}
     for name, plan in plans.items():
-        if reread is None and plan.passes_needed > 1:
+        if reread is None and plan.schedule.passes > 1:
             raise PlanMismatch("This plan reads the records several times: pass them, or plan with passes=1.")
         plan.stage.problem.check(summaries[name])
-        settled[name] = plan.stage.to_lattice(summaries[name])
+        on_lattice[name] = plan.stage.to_lattice(summaries[name])
     account = Account(joint_plan, plans)
     account.add({name: plan.stage for name, plan in plans.items()})
-    entry, study = None, ledger.name if ledger else None
-    if ledger is not None:
-        entry = ledger.charge(joint_plan.epsilon, delta=joint_plan.delta, plan=joint_plan.digest, query=query)
-    with note_charge_stands(entry.number if entry else None, study):
-        return _released(joint_plan, plans, summaries, settled, query, study, entry, reread, account)
+    receipt = _charged(joint_plan, ledger, query)
+    with note_charge_stands(receipt.entry, receipt.study):
+        drawn = {name: [_drawn(plan.stage, on_lattice[name])] for name, plan in plans.items()}
+        _draw_later_stages(plans, summaries, drawn, account, reread)
+        releases = {name: plan.sealed(drawn[name], receipt) for name, plan in plans.items()}
+    log.info("released %s for plan %s at epsilon %s", query, joint_plan.digest[:12], joint_plan.epsilon)
+    return releases
+
+
+def _charged(plan: Charged, ledger: Ledger | None, query: str) -> Receipt:
+    """Write the charge down. When this returns, it is on disk."""
+    if ledger is None:
+        return Receipt(query, _now())
+    entry = ledger.charge(plan.epsilon, delta=plan.delta, plan=plan.digest, query=query)
+    return Receipt(query, _now(), ledger.name, entry.number, entry.seal)
+
+
+def _now() -> str:
+    return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 class Account:
     """What the stages of a release have cost so far, held against its one charge before each draw."""
 
-    def __init__(self, joint_plan: Any, plans: Mapping[str, Any]):
+    def __init__(self, joint_plan: Charged, plans: Mapping[str, Member]):
         self.joint_plan, self.plans = joint_plan, plans
         self.spent = {name: (Fraction(0), Fraction(0)) for name in plans}
 
@@ -92,7 +143,7 @@ class Account:
         self._hold((self.joint_plan.total_cost(epsilons), self.joint_plan.total_cost(deltas)), self.joint_plan)
 
     @staticmethod
-    def _hold(cost: tuple[Fraction, Fraction], plan: Any) -> None:
+    def _hold(cost: tuple[Fraction, Fraction], plan: Charged | Member) -> None:
         if cost[0] > plan.epsilon or cost[1] > plan.delta:
             raise PlanMismatch(
                 f"The stages of this plan cost epsilon {float(cost[0]):g} and delta {float(cost[1]):g}, and it charges "
@@ -112,51 +163,17 @@ def note_charge_stands(entry: int | None, study: str | None) -> Iterator[None]:
         raise
 
 
-def _released(
-    joint_plan: Any,
-    plans: Mapping[str, Any],
-    summaries: Mapping[str, Summary],
-    settled: Mapping[str, Sequence[Any]],
-    query: str,
-    study: str | None,
-    entry: Entry | None,
-    reread: Reread | None,
-    account: Account,
-) -> dict[str, Any]:
-    """Draw and seal: nothing before the charge comes here."""
-    created = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-    drawn = {name: [_drawn(plan.stage, settled[name])] for name, plan in plans.items()}
-    _draw_on(plans, summaries, drawn, account, reread)
-    releases = {}
-    for name, plan in plans.items():
-        coefficients = codec.frozen_array(plan.combine(drawn[name]))
-        sealed = plan.release_type(
-            plan=plan,
-            coefficients=coefficients,
-            raw=coefficients,
-            query=query,
-            created=created,
-            study=study,
-            entry=entry.number if entry else None,
-            seal=entry.seal if entry else None,
-            **plan.extra_fields(drawn[name]),
-        )
-        releases[name] = plan.postprocessed(sealed)
-    log.info("released %s for plan %s at epsilon %s", query, joint_plan.digest[:12], joint_plan.epsilon)
-    return releases
-
-
-def _draw_on(
-    plans: Mapping[str, Any],
+def _draw_later_stages(
+    plans: Mapping[str, Member],
     summaries: Mapping[str, Summary],
     drawn: dict[str, list[np.ndarray]],
     account: Account,
     reread: Reread | None,
 ) -> None:
     """Later stages, one pass over the records for all plans together."""
-    pending: Mapping[str, Any] = plans
+    pending = plans
     while pending:
-        following = {name: plan.next(drawn[name]) for name, plan in pending.items()}
+        following = {name: plan.schedule.next(drawn[name]) for name, plan in pending.items()}
         stages: dict[str, Stage] = {name: stage for name, stage in following.items() if stage is not None}
         others = {n: stage.problem for n, stage in stages.items() if stage.problem.key != summaries[n].key}
         if others and reread is None:
@@ -172,8 +189,8 @@ def _draw_on(
         pending = {name: plans[name] for name in stages}
 
 
-def _drawn(stage: Stage, settled: Sequence[Any]) -> np.ndarray:
+def _drawn(stage: Stage, on_lattice: Sequence[Any]) -> np.ndarray:
     """The noisy statistic of one stage, its public entries in place."""
-    noisy = stage.spread([part.law.draw(s) for part, s in zip(stage.parts, settled, strict=True)])
+    noisy = stage.spread([part.law.draw(s) for part, s in zip(stage.parts, on_lattice, strict=True)])
     noisy[: stage.problem.n_public] = stage.problem.center_coefficients[: stage.problem.n_public]
     return noisy

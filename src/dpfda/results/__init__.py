@@ -1,25 +1,33 @@
-"""The one exit: check, charge, draw, seal; and what comes out of it."""
+"""What is released: curves, surfaces, densities and models, with bands, pictures, statements and files."""
 
 from dpfda.results.base import Release
+from dpfda.results.classes import ClassRelease
 from dpfda.results.components import ComponentRelease
 from dpfda.results.covariance import CovarianceRelease
 from dpfda.results.density import DensityRelease
 from dpfda.results.function import FunctionRelease, SmootherRelease
 from dpfda.results.groups import Difference, GroupRelease
+from dpfda.results.mean import MeanRelease
+from dpfda.results.postprocess import Band
 from dpfda.results.radius import RadiusRelease
 from dpfda.results.regression import RegressionRelease
 from dpfda.results.saved import load
+from dpfda.results.statements import Statement
 
 __all__ = [
+    "Band",
+    "ClassRelease",
     "ComponentRelease",
     "CovarianceRelease",
     "DensityRelease",
     "Difference",
     "FunctionRelease",
     "GroupRelease",
+    "MeanRelease",
     "RadiusRelease",
     "RegressionRelease",
     "Release",
     "SmootherRelease",
+    "Statement",
     "load",
 ]

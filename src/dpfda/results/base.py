@@ -16,8 +16,10 @@ from dpfda.core.errors import ParameterError, printable
 from dpfda.core.files import write_whole
 from dpfda.results import plots, statements
 from dpfda.results.postprocess import Band, band_half_width, confidence_half_width, shrink
-from dpfda.spaces.components import domain_of
-from dpfda.spaces.grid import interpolated, like
+from dpfda.results.statements import Statement
+from dpfda.results.wording import guarantee
+from dpfda.spaces.grid import AnyGrid
+from dpfda.spaces.points import interpolated, like
 
 VERSION = 1
 
@@ -109,14 +111,14 @@ class Release:
         the plan had one for that, and otherwise as large as the public bound allows. With probability `level`
         the population's mean, as far as the released functions can express it, lies inside, everywhere.
         """
-        if self.order or not hasattr(self.plan, "variability"):
+        if self.order or not hasattr(self.plan.accuracy, "variability"):
             cure = "Use band(): it covers the noise."
             raise ParameterError("confidence bands are for released mean curves and surfaces", self.title, cure)
         stage, points = self.stage, self.grid.points if t is None else self.plan.basis.points(t)
         if any(part.threshold is not None for part in stage.parts):
             cure = "Release by dp.Auto()."
             raise ParameterError("thresholds bias a mean in a way that no band can hold", repr(self.plan.chosen), cure)
-        sampling, gain = self.plan.variability(self)
+        sampling, gain = self.plan.accuracy.variability(self)
         if t is not None:
             gain = interpolated(self.grid, gain, points)
         size, home = stage.problem.basis.size, self.plan.problem.center_coefficients
@@ -132,7 +134,7 @@ class Release:
     @property
     def stage(self) -> Any:
         """The stage whose noise the released coefficients carry."""
-        return self.plan.last_stage(self.drawn)
+        return self.plan.schedule.last(self.drawn)
 
     def shrink(self, method: str = "bayes") -> Self:
         """A copy shrunk towards the public centre with the known noise law; `raw` keeps what was drawn."""
@@ -143,11 +145,16 @@ class Release:
     @property
     def statement(self) -> str:
         """What was protected, in words for a review board."""
-        return statements.statement(self)
+        return str(self.statement_parts)
+
+    @property
+    def statement_parts(self) -> Statement:
+        """The statement as data: its paragraphs by name."""
+        return statements.statement(self, statements.how_drawn(self))
 
     def plot(self, ax: Any = None, level: float = 0.95, kind: str = "map") -> Any:
         """On matplotlib axes: a curve with its noise band; a surface as a heat map or (`kind` "surface") in space."""
-        title = f"{self.title.capitalize()}, {statements.guarantee(self.plan)}"
+        title = f"{self.title.capitalize()}, {guarantee(self.plan)}"
         if self.dimension > 1:
             return self._plot_surface(ax, title, kind)
         t = plots.fine(self.grid)
@@ -159,7 +166,7 @@ class Release:
         """A curve on matplotlib axes, with the confidence band of the population's mean."""
         if self.dimension > 1:
             raise ParameterError("bands are drawn about curves", "a surface", "Use confidence_band().")
-        t, title = plots.fine(self.grid), f"{self.title.capitalize()}, {statements.guarantee(self.plan)}"
+        t, title = plots.fine(self.grid), f"{self.title.capitalize()}, {guarantee(self.plan)}"
         label, about = f"private {self.query}", "confidence band of the population's mean"
         return plots.curve(
             self.grid, self(t), self.confidence_band(level, t), ax=ax, title=title, label=label, about=about
@@ -173,11 +180,14 @@ class Release:
     @property
     def title(self) -> str:
         """What this is, in words."""
-        noun = self.plan.wording.noun
+        words = self.plan.wording
+        return self._titled(f"{words.noun}{words.more}")
+
+    def _titled(self, noun: str) -> str:
         return f"{'derivative of the ' if self.order else ''}{self.query} {noun}".replace(f"{noun} {noun}", noun)
 
     def __repr__(self) -> str:
-        where = " x ".join(f"[{axis.span[0]:g}, {axis.span[1]:g}]" for axis in domain_of(self.grid).axes)
+        where = " x ".join(f"[{axis.span[0]:g}, {axis.span[1]:g}]" for axis in self.grid.domain.axes)
         delta = f", delta {float(self.plan.delta):g}" if self.plan.delta else ""
         return (
             f"{type(self).__name__}({self.title} on {where}, epsilon {float(self.plan.epsilon):g}{delta}, "
@@ -278,7 +288,7 @@ COLUMNS = ("value", "lower", "upper", "group", "component", "coefficient")
 SEPARATORS, FORMULAS = str.maketrans(',;|"\t\r\n', "   '   "), tuple("=+-@%＝＋－＠")
 
 
-def axis_names(grid: Any) -> list[str]:
+def axis_names(grid: AnyGrid) -> list[str]:
     """Names of the axes as columns of a table, all different."""
     found: list[str] = []
     for axis in grid.axes:

@@ -8,14 +8,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from dpfda.results import plots, statements
-from dpfda.results.base import Release, axis_names
+from dpfda.results import plots
+from dpfda.results.base import axis_names
+from dpfda.results.mean import MeanRelease
 from dpfda.results.postprocess import Band
-from dpfda.spaces.grid import interpolated
+from dpfda.results.wording import guarantee
+from dpfda.spaces.points import interpolated
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class ComponentRelease(Release):
+class ComponentRelease(MeanRelease):
     """A released curve with several components, by name: ``release["x"]``.
 
     Called with times it gives one row per component; with rows ``(number, t)`` a number each. Bands are
@@ -115,8 +117,8 @@ class ComponentRelease(Release):
 
     @property
     def _heading(self) -> str:
-        short = self.title.partition(" with ")[0]
-        return f"{short[:1].upper()}{short[1:]}, {statements.guarantee(self.plan)}"
+        short = self._titled(self.plan.wording.noun)
+        return f"{short[:1].upper()}{short[1:]}, {guarantee(self.plan)}"
 
     def _columns(self, level: float) -> dict[str, np.ndarray]:
         band, line = self.band(level), self.plan.grid.line

@@ -14,7 +14,7 @@ from matplotlib.figure import Figure
 
 from dpfda.core.errors import ParameterError, shown
 from dpfda.results.postprocess import Band
-from dpfda.spaces.grid import Grid, ProductGrid
+from dpfda.spaces.grid import AnyGrid, Grid, ProductGrid
 
 LINES = ("-", "--", ":", "-.")
 INK, SHADE = "#1b4b72", "#9cc3de"
@@ -206,7 +206,7 @@ def panels(parts: Sequence[Any], title: str = "", names: Sequence[str] | None = 
     return places[0]
 
 
-def overlay(grid: Grid | ProductGrid, curves: Mapping[str, np.ndarray], ax: Any = None, title: str = "") -> Any:
+def overlay(grid: AnyGrid, curves: Mapping[str, np.ndarray], ax: Any = None, title: str = "") -> Any:
     """Several curves on one grid (or on its line, where they are components), each with its name."""
     ax, grid = _axes(ax), grid.axes[-1]
     for i, (name, values) in enumerate(curves.items()):

@@ -18,7 +18,9 @@ from dpfda.core.codec import frozen_array
 from dpfda.core.errors import ParameterError, shown
 from dpfda.methods.blockwise import octaves
 from dpfda.noise import simulate
-from dpfda.problems.base import Stage
+from dpfda.problems.contracts import Problem
+from dpfda.problems.mean import MeanProblem
+from dpfda.problems.stage import Stage
 from dpfda.spaces.basis import Eigenbasis
 
 DRAWS, SEED, CHUNK = 10_000, 20240501, 4096
@@ -29,6 +31,17 @@ SHRINKAGE = ("bayes", "james-stein")
 class Band:
     """A simultaneous band: with probability `level` over the noise, the whole curve lies inside.
 
+    Parameters
+    ----------
+    t : array
+        Points of the grid.
+    lower, upper : array
+        The two curves, which the band unpacks as.
+    level : float
+        The probability.
+
+    Examples
+    --------
     >>> lower, upper = Band(np.zeros(2), np.array([0.0, 1.0]), np.array([2.0, 2.0]), 0.95)
     >>> upper.tolist()
     [2.0, 2.0]
@@ -150,7 +163,7 @@ def simulated_errors(plan: Any, drawn: Sequence[np.ndarray]) -> np.ndarray:
     """Errors of a regression's coefficients by simulated noise, one row per draw, in bounded memory."""
     rng = np.random.default_rng(SEED)
     chunk = max(1, min(DRAWS, (1 << 22) // plan.problem.size))
-    return np.concatenate([plan.errors(drawn, min(chunk, DRAWS - i), rng) for i in range(0, DRAWS, chunk)])
+    return np.concatenate([plan.schedule.errors(drawn, min(chunk, DRAWS - i), rng) for i in range(0, DRAWS, chunk)])
 
 
 def simultaneous(errors: np.ndarray, level: float) -> np.ndarray:
@@ -169,19 +182,62 @@ def check_level(level: float) -> None:
 def shrink(release: Any, method: str = "bayes") -> Any:
     """A release pulled towards the public centre by what the known noise law says is noise.
 
-    The step is recorded on the release; its raw coefficients stay.
+    Costs no privacy. The step is recorded on the release; its raw coefficients stay.
+
+    Parameters
+    ----------
+    release : Release
+        In an orthonormal basis.
+    method : str, optional
+        "bayes" (default) weighs public guesses of how smooth the answer is; "james-stein" needs no guess.
+
+    Returns
+    -------
+    Release
+        A new one of the same kind.
+
+    Raises
+    ------
+    dpfda.errors.ParameterError
+        For other methods, and where the basis is not orthonormal.
+
+    Examples
+    --------
+    >>> import dpfda as dp
+    >>> release = dp.mean(np.zeros((500, 16)), epsilon=1.0, bound=dp.L2Ball(1.0), method=dp.methods.KNorm(4))
+    >>> dp.postprocess.shrink(release, "james-stein").steps
+    ('shrinkage by james-stein',)
     """
-    home, stage = release.plan.problem, release.plan.last_stage(release.drawn)
+    home, stage = release.plan.problem, release.plan.schedule.last(release.drawn)
     coefficients = frozen_array(shrunk(release.raw, stage, method, home))
     return replace(release, coefficients=coefficients, steps=(f"shrinkage by {method}",))
 
 
 def project(release: Any) -> Any:
-    """The nearest density in L2 to a released one: nowhere negative, integral one. The raw release stays with it."""
+    """The nearest density in L2 to a released one: nowhere negative, integral one. The raw release stays with it.
+
+    Parameters
+    ----------
+    release : DensityRelease
+        As it was drawn, or shrunk.
+
+    Returns
+    -------
+    DensityRelease
+        A new one; the same where it is projected already.
+
+    Examples
+    --------
+    >>> import dpfda as dp
+    >>> points = np.random.default_rng(0).uniform(size=500)
+    >>> release = dp.density(points, epsilon=1.0, domain=(0, 1)).unprocessed()
+    >>> bool(dp.postprocess.project(release).values.min() >= 0)
+    True
+    """
     return release.project()
 
 
-def shrunk(coefficients: np.ndarray, stage: Stage, method: str = "bayes", home: Any = None) -> np.ndarray:
+def shrunk(coefficients: np.ndarray, stage: Stage, method: str = "bayes", home: Problem | None = None) -> np.ndarray:
     """Coefficients with the noise of `stage`, after shrinkage towards the public centre of `home` (the stage's own).
 
     `bayes` is empirical Bayes: target coefficients have variances proportional to a member of the
@@ -213,7 +269,7 @@ def shrunk(coefficients: np.ndarray, stage: Stage, method: str = "bayes", home: 
     return np.concatenate([coefficients[:size] - about + kept, coefficients[size:]])
 
 
-def james_stein(about: np.ndarray, stage: Stage, variance: np.ndarray, home: Any) -> np.ndarray:
+def james_stein(about: np.ndarray, stage: Stage, variance: np.ndarray, home: Problem) -> np.ndarray:
     """A factor for each coefficient, the same within a block: the positive part of James and Stein's for its law.
 
     It never exceeds the best linear factor for a mean on the public bound, which alone serves blocks of one or two.
@@ -226,9 +282,9 @@ def james_stein(about: np.ndarray, stage: Stage, variance: np.ndarray, home: Any
     return factors
 
 
-def _outer(home: Any) -> float:
+def _outer(home: Problem) -> float:
     """The largest distance of a mean from the public centre, where there is a bound on it."""
-    return float(home.bound.outer) if hasattr(home, "bound") and not home.smooths else float("inf")
+    return float(home.bound.outer) if isinstance(home, MeanProblem) else float("inf")
 
 
 def _blocks(stage: Stage, size: int) -> Iterator[tuple[np.ndarray, float]]:

@@ -13,7 +13,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from dpfda.core.errors import ParameterError, shown
-from dpfda.spaces.grid import Grid, ProductGrid, as_points, interpolated, like
+from dpfda.spaces.grid import AnyGrid, Grid
+from dpfda.spaces.points import as_points, interpolated, like
 
 
 def projected(values: np.ndarray, weights: np.ndarray) -> np.ndarray:
@@ -36,7 +37,7 @@ class CellDensity:
     ([0.0, 0.5, 1.0], 1.0)
     """
 
-    grid: Grid | ProductGrid
+    grid: AnyGrid
     values: np.ndarray
 
     @property
@@ -62,7 +63,7 @@ class CellDensity:
         return below
 
     @cached_property
-    def _corners(self) -> Grid | ProductGrid:
+    def _corners(self) -> AnyGrid:
         axes = [
             Grid(np.linspace(*axis.span, axis.size + 1), "equal", axis.name, axis.unit)  # type: ignore[arg-type]
             for axis in self.grid.axes

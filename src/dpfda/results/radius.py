@@ -14,6 +14,7 @@ from dpfda.core import codec
 from dpfda.core.files import write_whole
 from dpfda.results import statements
 from dpfda.results.base import VERSION
+from dpfda.results.statements import Statement
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -52,7 +53,12 @@ class RadiusRelease:
     @property
     def statement(self) -> str:
         """What was protected, in words for a review board."""
-        return statements.radius_statement(self)
+        return str(self.statement_parts)
+
+    @property
+    def statement_parts(self) -> Statement:
+        """The statement as data: its paragraphs by name."""
+        return statements.statement(self)
 
     def to_json(self) -> str:
         """The radius with its plan and its charge, with a version and a checksum."""

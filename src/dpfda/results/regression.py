@@ -10,9 +10,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from dpfda.core.errors import ParameterError, shown
-from dpfda.results import plots, statements
+from dpfda.results import plots
 from dpfda.results.base import Release, axis_names
 from dpfda.results.postprocess import Band, simulated_errors, simultaneous
+from dpfda.results.wording import guarantee
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -115,7 +116,7 @@ class RegressionRelease(Release):
 
     def plot(self, ax: Any = None, level: float = 0.95, kind: str = "map") -> Any:
         """All coefficient functions with their noise bands, side by side; returns the first axes."""
-        title = f"Coefficient functions, {statements.guarantee(self.plan)}"
+        title = f"Coefficient functions, {guarantee(self.plan)}"
         return plots.curves(self.plan.grid, self.values, self.band(level), self.names, title)
 
     def _columns(self, level: float) -> dict[str, np.ndarray]:

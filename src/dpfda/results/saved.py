@@ -13,11 +13,12 @@ from dpfda.core import codec
 from dpfda.core.errors import DpfdaError, FileError
 from dpfda.core.files import read_text
 from dpfda.results.base import VERSION, Release
+from dpfda.results.classes import ClassRelease
 from dpfda.results.density import PROJECTED, DensityRelease
 from dpfda.results.groups import GroupRelease
 
 
-def load(path: str | os.PathLike[str]) -> Any:
+def load(path: str | os.PathLike[str]) -> Release | GroupRelease[Release] | ClassRelease:
     """A release (or one per group) read from the file that :meth:`Release.save` wrote; damaged files are refused.
 
     The file decides: parameters that another version or machine would select differently are taken
@@ -25,15 +26,15 @@ def load(path: str | os.PathLike[str]) -> Any:
     """
     name, text = Path(path).name, read_text(path, "release")
     if codec.kind_of(text) == "releases":
-        return _groups(codec.unseal(text, "releases", VERSION), name)
+        return _together(codec.unseal(text, "releases", VERSION), name)
     return _single(codec.unseal(text, "release", VERSION), name)
 
 
-def _groups(body: dict[str, Any], name: str) -> GroupRelease:
+def _together(body: dict[str, Any], name: str) -> GroupRelease[Release] | ClassRelease:
     plan, bodies = codec.from_plain(body.get("plan")), body.get("releases")
-    if not hasattr(plan, "groups") or not isinstance(bodies, dict) or tuple(bodies) != plan.groups:
+    if not hasattr(plan, "names") or not isinstance(bodies, dict) or tuple(bodies) != plan.names:
         raise FileError(f"{name!r} does not hold whole releases.")
-    return GroupRelease(plan, {group: _single(part, name) for group, part in bodies.items()})
+    return plan.release_type(plan, {member: _single(part, name) for member, part in bodies.items()})  # type: ignore[no-any-return]
 
 
 def _single(body: dict[str, Any], name: str) -> Release:
@@ -54,7 +55,7 @@ def _single(body: dict[str, Any], name: str) -> Release:
             seal=body["seal"],
             steps=tuple(map(str, body["steps"])),
             order=int(body["order"]),
-            **plan.extra_fields([codec.frozen_array(d) for d in body.get("drawn", ())]),
+            **plan.schedule.extra_fields([codec.frozen_array(d) for d in body.get("drawn", ())]),
         )
         whole = release.coefficients.shape == release.raw.shape == (plan.basis.size,)
         whole = whole and values.shape == (release.grid.size,) and release.order in (0, 1)
@@ -77,13 +78,13 @@ def _single(body: dict[str, Any], name: str) -> Release:
 def _well_drawn(release: Release) -> bool:
     """Where draws are kept: one for each stage that they lead to, each of its size, and none is missing."""
     plan, drawn = release.plan, release.drawn
-    if not plan.extra_fields(()):
+    if not plan.schedule.keeps_draws:
         return True
     stage = plan.stage
     for number, draw in enumerate(drawn):
         if stage is None or draw.shape != (stage.problem.size,) or not np.isfinite(draw).all():
             return False
-        stage = plan.next(drawn[: number + 1])
+        stage = plan.schedule.next(drawn[: number + 1])
     return stage is None
 
 

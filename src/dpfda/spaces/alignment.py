@@ -18,12 +18,11 @@ from typing import Any
 import numpy as np
 
 from dpfda.core import codec
-from dpfda.core.checks import check_name
 from dpfda.core.codec import Fact
 from dpfda.core.errors import ParameterError, RecordError, shown
 from dpfda.spaces.basis import Eigenbasis
-from dpfda.spaces.components import domain_of
-from dpfda.spaces.grid import Grid, ProductGrid
+from dpfda.spaces.grid import AnyGrid, Grid
+from dpfda.spaces.units import Unit
 
 #: Values of a unit's curves are rounded to whole numbers of a quantum before they are added, so that sums are exact
 #: in any order: 2^30 quanta make the largest value that a curve inside the bound can have at one point.
@@ -39,58 +38,23 @@ EDGE = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
-class Unit(Fact):
-    """Whom the guarantee is about: the public name of the column that says whose curve it is.
-
-    A unit's curves are averaged into one. With `most`, at most that many are kept: those whose labels in the
-    column `order` (a day, a visit; without it their number within the unit) come first in a fixed random order.
-
-    >>> Unit("household", most=30, order="day").name
-    'household'
-    """
-
-    name: str
-    most: int | None = None
-    order: str | None = None
-
-    def __post_init__(self) -> None:
-        for role in ("name", "order"):
-            text = getattr(self, role)
-            if role == "order" and text is None:
-                continue
-            if not isinstance(text, str) or not text.strip():
-                raise ParameterError(f"the {role} of a unit is a column", shown(text), "Pass unit='household', say.")
-            check_name("names of columns", text)
-        if self.most is None:
-            if self.order is not None:
-                raise ParameterError("an order serves to keep some curves", "no most", "Pass most=30, say.")
-            return
-        if isinstance(self.most, bool) or not isinstance(self.most, int | np.integer) or self.most < 1:
-            raise ParameterError("most must be a whole number of at least 1", shown(self.most), "Pass most=30, say.")
-        object.__setattr__(self, "most", int(self.most))
-
-    @property
-    def description(self) -> str:
-        """The rule as statements spell it."""
-        if self.most is None:
-            return f"all curves of a {self.name} are averaged into one"
-        by = f"by a fixed random order of the labels in {self.order!r}" if self.order else "by their number"
-        return f"at most {self.most} curves of a {self.name} are kept ({by}, never by their values) and averaged"
-
-
-def as_unit(unit: Any) -> Unit | None:
-    """A column's name, or a whole rule."""
-    if not (unit is None or isinstance(unit, str | Unit)):
-        raise ParameterError("a unit is a column, or a rule", type(unit).__name__, "Pass unit='household', say.")
-    return Unit(unit) if isinstance(unit, str) else unit
-
-
-@dataclass(frozen=True, eq=False)
 class Align(Fact, ABC):
     """How a curve at its own times reaches the plan's grid. Subclasses say how; this says when it cannot.
 
     A curve is too sparse if it has fewer than `least` observations at different times, or if a stretch
     of more than `gap` of the domain (its ends included) holds none. Then it is an unusable record.
+
+    Parameters
+    ----------
+    gap : float, optional
+        The longest stretch without an observation, as a share of the domain. Default: 0.25.
+    least : int, optional
+        The fewest observations at different times. Default: 2.
+
+    Examples
+    --------
+    >>> isinstance(Interpolate(), Align)
+    True
     """
 
     gap: float = 0.25
@@ -132,6 +96,15 @@ class Align(Fact, ABC):
 class Interpolate(Align):
     """Linear between a curve's observations, constant beyond its first and last one.
 
+    Parameters
+    ----------
+    gap : float, optional
+        The longest stretch without an observation, as a share of the domain. Default: 0.25.
+    least : int, optional
+        The fewest observations at different times. Default: 2.
+
+    Examples
+    --------
     >>> Interpolate(gap=0.1).least
     2
     """
@@ -152,6 +125,17 @@ class Smooth(Align):
     Minimises the mean squared residual plus `penalty` times the sum of squared coefficients, each over its
     eigenvalue relative to the first.
 
+    Parameters
+    ----------
+    gap : float, optional
+        The longest stretch without an observation, as a share of the domain. Default: 0.25.
+    least : int, optional
+        The fewest observations at different times. Default: 2.
+    penalty : float, optional
+        Between 1e-12 and 1e6. Default: 1e-3.
+
+    Examples
+    --------
     >>> Smooth(penalty=0.01).penalty
     0.01
     """
@@ -187,7 +171,7 @@ class Smooth(Align):
 
 def _seen(basis: Eigenbasis, times: np.ndarray | None = None) -> np.ndarray:
     """The functions of a basis at some times (or on the grid), each as large as its penalty allows."""
-    values = basis.functions if times is None else basis.evaluate(np.clip(times, *basis.grid.span))
+    values = basis.functions if times is None else basis.evaluate(np.clip(times, *basis.grid.axes[0].span))
     return np.asarray(values * np.sqrt(basis.eigenvalues / basis.eigenvalues[0]))
 
 
@@ -234,7 +218,7 @@ class Home:
 class Alignment:
     """The rules of one plan, ready for use."""
 
-    grid: Grid | ProductGrid
+    grid: AnyGrid
     basis: Eigenbasis
     center: np.ndarray
     outer: float
@@ -379,12 +363,12 @@ def one_value_a_time(times: np.ndarray, values: np.ndarray) -> tuple[np.ndarray,
     return times[new], np.array(sums)
 
 
-def fill_gaps(curves: np.ndarray, grid: Grid | ProductGrid, longest: int) -> np.ndarray:
+def fill_gaps(curves: np.ndarray, grid: AnyGrid, longest: int) -> np.ndarray:
     """Linear interpolation over runs of at most `longest` missing values; longer runs stay missing.
 
     A run at either end takes the nearest value of the same curve. Components are filled one by one.
     """
-    shape, points = np.shape(curves), domain_of(grid).points
+    shape, points = np.shape(curves), grid.domain.points
     curves = np.array(curves, dtype=float).reshape(-1, len(points))
     for row in np.flatnonzero(np.isnan(curves).any(axis=1)):
         missing = np.isnan(curves[row])

@@ -18,7 +18,8 @@ import scipy.linalg
 from numpy.typing import ArrayLike
 
 from dpfda.core.errors import ParameterError
-from dpfda.spaces.grid import Grid, ProductGrid, as_points, interpolated
+from dpfda.spaces.grid import AnyGrid, Grid
+from dpfda.spaces.points import as_points, interpolated
 
 ORTHONORMAL = 1e-8
 #: Eigenvalues at or below this share of the largest are rounding noise of the
@@ -33,7 +34,7 @@ MOST_MIXED = 1024
 class Eigenbasis(ABC):
     """Eigenvalues in decreasing order and their functions, orthonormal on `grid`."""
 
-    grid: Grid
+    grid: AnyGrid
     eigenvalues: np.ndarray
 
     @property
@@ -114,13 +115,13 @@ class NystromBasis(Eigenbasis):
 
     def __init__(
         self,
-        grid: Grid | ProductGrid,
+        grid: AnyGrid,
         eigenvalues: np.ndarray,
         functions: np.ndarray,
         kernel: Callable[[np.ndarray, np.ndarray], np.ndarray] | None,
         weight: float = 1.0,
     ):
-        self.grid = grid  # type: ignore[assignment]
+        self.grid = grid
         self.eigenvalues, self._functions = _sealed(eigenvalues), _sealed(functions)
         self.kernel, self.weight = kernel, weight
         self.excess  # noqa: B018  (asserts orthonormality)
@@ -128,7 +129,7 @@ class NystromBasis(Eigenbasis):
     @classmethod
     def decompose(
         cls,
-        grid: Grid | ProductGrid,
+        grid: AnyGrid,
         matrix: np.ndarray,
         kernel: Callable[[np.ndarray, np.ndarray], np.ndarray] | None,
         size: int | None,
@@ -176,6 +177,8 @@ class CosineBasis(Eigenbasis):
     (DCT). On any other grid they are orthonormalised in order (a triangular mix), so the first
     j functions still span the first j cosines.
     """
+
+    grid: Grid
 
     def __init__(self, grid: Grid, eigenvalues: np.ndarray, mix: np.ndarray | None = None):
         self.grid = grid

@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 from scipy.stats import binom
 
 from dpfda.core.errors import ParameterError
-from dpfda.spaces.grid import Grid, ProductGrid
+from dpfda.spaces.grid import AnyGrid
 from dpfda.spaces.tensor import ProductBasis
 
 #: Lattice points, over all axes: beyond this noise drowns any curve.
@@ -27,13 +27,14 @@ MOST_CORRECTED = 1024
 class BernsteinBasis(ProductBasis):
     """One function per lattice point: what a value there adds to the released curve or surface.
 
+    >>> from dpfda.spaces.grid import Grid
     >>> basis = BernsteinBasis(Grid.uniform(0, 1, 5), lattice=25, order=1)
     >>> x = basis.lattice_points
     >>> (basis.evaluate([0.2, 0.5, 0.9]) @ (x * np.sin(10 * x))).round(12).tolist()
     [0.110178601933, -0.272450850626, 0.271507204195]
     """
 
-    def __init__(self, grid: Grid | ProductGrid, lattice: int, order: int = 1):
+    def __init__(self, grid: AnyGrid, lattice: int, order: int = 1):
         self.lattice, self.order = lattice, order
         count = (lattice + 1) ** len(grid.axes)
         most = MOST_LATTICE if order == 1 else MOST_CORRECTED

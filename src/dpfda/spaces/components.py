@@ -7,7 +7,7 @@ once per component, and what is true of any orthonormal basis on a grid is true 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -16,7 +16,8 @@ from numpy.typing import ArrayLike
 
 from dpfda.core.errors import ParameterError, RecordError, shown
 from dpfda.spaces.basis import Eigenbasis, _sealed
-from dpfda.spaces.grid import Grid, ProductGrid, as_points, check_together
+from dpfda.spaces.grid import AnyGrid, Grid, check_together
+from dpfda.spaces.points import as_points
 
 #: More components than any curve has; a name has at most so many characters.
 MOST_COMPONENTS, LONGEST = 1000, 60
@@ -25,11 +26,20 @@ TOLD = 6
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class ComponentGrid(ProductGrid):
-    """The grid of curves with several components: a `line`, once for each of the `names` (or for so many numbers).
+class ComponentGrid(AnyGrid):
+    """The grid of curves with several components: a `line`, once for each of the `names`.
 
     A record is one row: all values of the first component, then all of the second, and so on.
 
+    Parameters
+    ----------
+    names : sequence of str, or int
+        Names of the components, or how many there are.
+    line : Grid
+        What each of them runs along.
+
+    Examples
+    --------
     >>> grid = ComponentGrid(("x", "y"), Grid.uniform(0, 1, 48))
     >>> grid.shape
     (2, 48)
@@ -37,7 +47,6 @@ class ComponentGrid(ProductGrid):
     ('1', '2', '3')
     """
 
-    axes: tuple[Grid, ...] = field(init=False, compare=False)
     names: tuple[str, ...]
     line: Grid
 
@@ -46,11 +55,27 @@ class ComponentGrid(ProductGrid):
             raise ParameterError("components run along a line", shown(self.line), "Pass Grid.uniform(0, 1, 48), say.")
         names = _as_names(self.names)
         check_together((len(names), self.line.size))
-        numbers = np.arange(float(len(names)))
-        # Weight one each, on a span as long as there are components: volumes and averages count them all.
-        axis = Grid(numbers, np.ones(numbers.size), "component", "", (-0.5, numbers.size - 0.5))
         object.__setattr__(self, "names", names)
-        object.__setattr__(self, "axes", (axis, self.line))
+
+    @cached_property
+    def axes(self) -> tuple[Grid, ...]:
+        """The numbers of the components, and the line."""
+        numbers = np.arange(float(self.count))
+        # Weight one each, on a span as long as there are components: volumes and averages count them all.
+        return Grid(numbers, np.ones(self.count), "component", "", (-0.5, self.count - 0.5)), self.line
+
+    @cached_property
+    def points(self) -> np.ndarray:
+        """Rows ``(number, t)``, component by component."""
+        return self.rows(self.line.points)
+
+    @cached_property
+    def weights(self) -> np.ndarray:
+        return np.tile(self.line.weights, self.count)
+
+    @property
+    def domain(self) -> Grid:
+        return self.line
 
     @property
     def count(self) -> int:
@@ -60,6 +85,10 @@ class ComponentGrid(ProductGrid):
     def length(self) -> float:
         """That of the line: length scales of kernels are measured along it."""
         return self.line.length
+
+    @property
+    def name(self) -> str:
+        return f"component, {self.line.name}"
 
     @property
     def description(self) -> str:
@@ -116,22 +145,17 @@ def _as_names(names: Any) -> tuple[str, ...]:
     return found
 
 
-def domain_of(grid: Grid | ProductGrid) -> Grid | ProductGrid:
-    """Where kernels act: the line along which components run, any other grid as a whole."""
-    return grid.line if isinstance(grid, ComponentGrid) else grid
-
-
 class ComponentBasis(Eigenbasis):
     """Each function of a line once per component, in the order of their eigenvalues."""
 
-    def __init__(self, grid: ComponentGrid, line: Eigenbasis, eigenvalues: np.ndarray | None = None):
-        self.grid, self.line = grid, line  # type: ignore[assignment]
+    def __init__(self, grid: AnyGrid, line: Eigenbasis, eigenvalues: np.ndarray | None = None):
+        self.grid, self.line = grid, line
         self.count = grid.count
         self.eigenvalues = _sealed(np.repeat(line.eigenvalues, self.count) if eigenvalues is None else eigenvalues)
 
     def _changed(self, eigenvalues: np.ndarray) -> ComponentBasis:
         needed = -(-eigenvalues.size // self.count)
-        return ComponentBasis(self.grid, self.line.first(needed), eigenvalues)  # type: ignore[arg-type]
+        return ComponentBasis(self.grid, self.line.first(needed), eigenvalues)
 
     @cached_property
     def functions(self) -> np.ndarray:
@@ -173,24 +197,24 @@ def with_components(line: Grid, data: Any) -> Grid | ComponentGrid:
     return ComponentGrid(tuple(str(name or i + 1) for i, name in enumerate(given)), line)
 
 
-def as_rows(data: Any, grid: Any) -> Any:
+def as_rows(data: Any, grid: AnyGrid | None) -> Any:
     """Functional data, or an array (records, components, points), as one row per record; anything else as it is.
 
     The grid decides whether records have components; data says so by its shape, never by a value.
     """
-    if not isinstance(grid, ComponentGrid):
+    if grid is None or grid.count == 1:
         return data
     if hasattr(data, "data_matrix") and hasattr(data, "grid_points"):
         matrix, own = np.asarray(data.data_matrix), np.asarray(data.grid_points[0], dtype=float)
         same = matrix.ndim == 3 and matrix.shape[1:] == grid.shape[::-1]
-        if not same or not np.allclose(own, grid.line.points, rtol=1e-9, atol=1e-12):
+        if not same or not np.allclose(own, grid.domain.points, rtol=1e-9, atol=1e-12):
             raise RecordError(
                 f"Functional data must have the plan's {grid.count} components, on its grid",
                 cure="Build the plan on its grid_points and coordinate_names, or resample it.",
             )
         return matrix.transpose(0, 2, 1).reshape(len(matrix), grid.size)
     if isinstance(data, np.ndarray) and data.ndim == 3:
-        if data.shape[1:] != grid.shape or grid.count == grid.line.size:  # a square could be either way round
+        if data.shape[1:] != grid.shape or grid.count == grid.domain.size:  # a square could be either way round
             count, points = grid.shape
             raise RecordError(
                 f"An array of records must have the shape (n, {count}, {points}), components before points",

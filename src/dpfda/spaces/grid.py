@@ -1,4 +1,4 @@
-"""The domain of a curve: points, quadrature weights, and one inner product.
+"""The domain of a curve or surface: points, quadrature weights, and one inner product.
 
 Clipping, standardising, coefficients, norms and sensitivities all use
 ``<f, g> = sum q_i f_i g_i`` with the weights kept here, so the guarantee is about the
@@ -8,12 +8,13 @@ numbers the computer handles (derivations: inner product).
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.interpolate import RegularGridInterpolator
 
 from dpfda.core.checks import check_name
 from dpfda.core.codec import Fact, frozen_array
@@ -40,12 +41,101 @@ FARTHEST = 1e60
 RULES = {"trapezoid": _trapezoid, "equal": _equal}
 
 
+class AnyGrid(Fact, ABC):
+    """Where records live: a line (`Grid`), a surface (`ProductGrid`), or a line per component (`ComponentGrid`).
+
+    What is asked of all of them. A record is one row of `size` values, the last axis fastest.
+
+    Examples
+    --------
+    >>> [Grid.uniform(0, 1, 3).noun, Grid.product(Grid.uniform(0, 1, 3), Grid.uniform(0, 2, 4)).noun]
+    ['curve', 'surface']
+    """
+
+    #: Whether this is one line and nothing more.
+    is_line: ClassVar[bool] = False
+
+    if TYPE_CHECKING:  # every grid has these: some as fields, which a property here would hide
+
+        @property
+        @abstractmethod
+        def axes(self) -> tuple[Grid, ...]: ...
+        @property
+        @abstractmethod
+        def points(self) -> np.ndarray: ...
+        @property
+        @abstractmethod
+        def weights(self) -> np.ndarray: ...
+
+    @property
+    @abstractmethod
+    def length(self) -> float:
+        """What length scales of kernels are measured against."""
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return tuple(axis.size for axis in self.axes)
+
+    @property
+    def size(self) -> int:
+        return math.prod(self.shape)
+
+    @property
+    def volume(self) -> float:
+        """Length of a line, area or volume of a product, once per component."""
+        return float(np.prod([axis.length for axis in self.axes]))
+
+    @property
+    def label(self) -> str:
+        """Axis label for plots."""
+        return ", ".join(axis.label for axis in self.axes)
+
+    @property
+    def domain(self) -> AnyGrid:
+        """Where kernels act, and what one component runs along: mostly the grid itself."""
+        return self
+
+    @property
+    def noun(self) -> str:
+        """What a record is called."""
+        return "curve" if self.domain.is_line else "surface"
+
+    @property
+    def count(self) -> int:
+        """How many components a record has."""
+        return 1
+
+    @property
+    def description(self) -> str:
+        """The components in words; nothing where there is one."""
+        return ""
+
+    def rows(self, t: ArrayLike | None = None) -> ArrayLike:
+        """Points `t` (or all of the grid) at which a basis is evaluated."""
+        return self.points if t is None else t
+
+    def apart(self, values: np.ndarray) -> np.ndarray:
+        """Values at :meth:`rows`, one row per component where there are several."""
+        return values
+
+
 @dataclass(frozen=True, eq=False, repr=False)
-class Grid(Fact):
+class Grid(AnyGrid):
     """Increasing points with positive quadrature weights.
 
-    `weights` is ``"trapezoid"``, ``"equal"`` (span / size each) or one positive number per point.
+    Parameters
+    ----------
+    points : array of float
+        At least two, finite and strictly increasing.
+    weights : str or array of float, optional
+        "trapezoid" (default), "equal" (span / size each) or one positive number per point.
+    name, unit : str, optional
+        Of the axis, for labels. Default: "t", without a unit.
+    span : pair of float, optional
+        The ends of the domain, which holds every point. Default: the first and the last point.
 
+    Examples
+    --------
     >>> grid = Grid([0.0, 0.5, 2.0], name="hour", unit="h")
     >>> grid.weights.tolist()
     [0.25, 1.0, 0.75]
@@ -53,6 +143,7 @@ class Grid(Fact):
     Grid(3 points of t on [0, 1], trapezoid weights)
     """
 
+    is_line: ClassVar[bool] = True
     points: np.ndarray
     weights: np.ndarray = "trapezoid"  # type: ignore[assignment]
     name: str = "t"
@@ -114,20 +205,73 @@ class Grid(Fact):
         name: str = "t",
         unit: str = "",
     ) -> Grid:
-        """Equally spaced points including both ends."""
+        """Equally spaced points including both ends.
+
+        Parameters
+        ----------
+        start, stop : float
+            The ends of the domain.
+        size : int
+            The number of points.
+        weights, name, unit : optional
+            As for :class:`Grid`.
+
+        Returns
+        -------
+        Grid
+
+        Examples
+        --------
+        >>> Grid.uniform(0, 1, 5).points.tolist()
+        [0.0, 0.25, 0.5, 0.75, 1.0]
+        """
         _check_size(start, stop, size)
         return cls(np.linspace(start, stop, size), weights, name, unit)  # type: ignore[arg-type]
 
     @classmethod
     def midpoints(cls, start: float, stop: float, size: int, name: str = "t", unit: str = "") -> Grid:
-        """Centres of `size` equal cells, equal weights: the home of the cosine basis."""
+        """Centres of `size` equal cells, equal weights: the home of the cosine basis.
+
+        Parameters
+        ----------
+        start, stop : float
+            The ends of the domain.
+        size : int
+            The number of cells.
+        name, unit : str, optional
+            As for :class:`Grid`.
+
+        Returns
+        -------
+        Grid
+
+        Examples
+        --------
+        >>> Grid.midpoints(0, 1, 4).points.tolist()
+        [0.125, 0.375, 0.625, 0.875]
+        """
         _check_size(start, stop, size)
         points = start + (np.arange(size) + 0.5) * ((stop - start) / size)
         return cls(points, "equal", name, unit, (start, stop))  # type: ignore[arg-type]
 
     @staticmethod
     def product(*axes: Grid) -> ProductGrid:
-        """The grid of a surface: every combination of the axes' points."""
+        """The grid of a surface: every combination of the axes' points.
+
+        Parameters
+        ----------
+        *axes : Grid
+            One for each direction.
+
+        Returns
+        -------
+        ProductGrid
+
+        Examples
+        --------
+        >>> Grid.product(Grid.uniform(0, 1, 3), Grid.uniform(0, 2, 4)).size
+        12
+        """
         return ProductGrid(tuple(axes))
 
     @property
@@ -139,18 +283,9 @@ class Grid(Fact):
         return (self,)
 
     @property
-    def shape(self) -> tuple[int, ...]:
-        return (self.size,)
-
-    @property
     def length(self) -> float:
         low, high = self.span
         return high - low
-
-    @property
-    def volume(self) -> float:
-        """Length of the domain; area or volume of a product."""
-        return self.length
 
     @cached_property
     def is_midpoints(self) -> bool:
@@ -195,9 +330,16 @@ def _check_size(start: float, stop: float, size: int) -> None:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class ProductGrid(Fact):
+class ProductGrid(AnyGrid):
     """Every combination of the points of several axes, last axis fastest.
 
+    Parameters
+    ----------
+    axes : sequence of Grid
+        One for each direction; :meth:`Grid.product` takes them one by one.
+
+    Examples
+    --------
     >>> Grid.product(Grid.uniform(0, 1, 3), Grid.uniform(0, 2, 4)).shape
     (3, 4)
     """
@@ -211,14 +353,6 @@ class ProductGrid(Fact):
                 "a product needs grids as axes", type(self.axes).__name__, "Pass Grid objects: Grid.product(a, b)."
             )
         check_together(self.shape)
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        return tuple(axis.size for axis in self.axes)
-
-    @property
-    def size(self) -> int:
-        return math.prod(self.shape)
 
     @cached_property
     def points(self) -> np.ndarray:
@@ -239,14 +373,6 @@ class ProductGrid(Fact):
         return max(axis.length for axis in self.axes)
 
     @property
-    def volume(self) -> float:
-        return float(np.prod([axis.length for axis in self.axes]))
-
-    @property
-    def label(self) -> str:
-        return ", ".join(axis.label for axis in self.axes)
-
-    @property
     def name(self) -> str:
         return ", ".join(axis.name for axis in self.axes)
 
@@ -260,46 +386,3 @@ def check_together(shape: tuple[int, ...]) -> None:
     if math.prod(shape) > MOST_TOGETHER:
         size = " x ".join(map(str, shape[:4])) + (" x ..." if len(shape) > 4 else "")
         raise ParameterError(f"a grid has at most {MOST_TOGETHER:,} points altogether", size, "Ask for fewer.")
-
-
-def as_points(t: ArrayLike, grid: Grid | ProductGrid) -> np.ndarray:
-    """Points of a line as a vector, points of a box as one row each; all finite and inside the domain."""
-    dimension = len(grid.axes)
-    try:
-        points = np.asarray(t, dtype=float)
-    except (TypeError, ValueError):
-        raise ParameterError("points must be numbers", type(t).__name__, "Pass a number or a list of them.") from None
-    if not np.isfinite(points).all():
-        raise ParameterError("points must be finite", "some that are not", "Drop them.")
-    if dimension > 1 or (points.ndim == 2 and points.shape[1] == 1):
-        points = np.atleast_2d(points)
-        if points.ndim != 2 or points.shape[1] != dimension:
-            raise ParameterError(
-                f"points here have {dimension} coordinates each", f"shape {points.shape}", "Pass one row per point."
-            )
-    columns = list(points.T) if points.ndim == 2 else [np.atleast_1d(points)]
-    for axis, column in zip(grid.axes, columns, strict=True):
-        low, high = axis.span
-        slack = 1e-9 * axis.length
-        if not ((column >= low - slack) & (column <= high + slack)).all():
-            raise ParameterError(
-                f"points must lie in the domain [{low:g}, {high:g}]", "points outside", "A release says nothing there."
-            )
-    return np.stack(columns, axis=-1) if dimension > 1 else columns[0]
-
-
-def like(t: ArrayLike, values: np.ndarray, grid: Grid | ProductGrid) -> np.ndarray:
-    """A number for a single point, a vector for several."""
-    return values[0] if np.ndim(t) == (0 if len(grid.axes) == 1 else 1) else values
-
-
-def interpolated(grid: Grid | ProductGrid, values: np.ndarray, points: np.ndarray) -> np.ndarray:
-    """Values on a grid, linear between its points and constant beyond its outermost ones.
-
-    At midpoints this keeps integrals: what an end cell gains on one side it has on the other.
-    """
-    if isinstance(grid, Grid):
-        return np.interp(points, grid.points, values.ravel())
-    inside = [np.clip(x, axis.points[0], axis.points[-1]) for x, axis in zip(points.T, grid.axes, strict=True)]
-    lines = tuple(axis.points for axis in grid.axes)
-    return RegularGridInterpolator(lines, values.reshape(grid.shape))(np.stack(inside, axis=-1))

@@ -19,8 +19,8 @@ from scipy.stats import qmc
 from dpfda.core.codec import Fact
 from dpfda.core.errors import ParameterError
 from dpfda.spaces.basis import Eigenbasis, _sealed
-from dpfda.spaces.grid import Grid, ProductGrid
-from dpfda.spaces.kernels import Gaussian, Matern, Stationary
+from dpfda.spaces.grid import AnyGrid, Grid, ProductGrid
+from dpfda.spaces.stationary import Gaussian, Matern, Stationary
 from dpfda.spaces.tensor import ProductBasis, by_frequency
 
 #: Cells per side: fine enough that snapping is invisible beside noise.
@@ -71,7 +71,7 @@ class InputBox(Fact):
         return np.clip(points, low, high)
 
     @cached_property
-    def grid(self) -> Grid | ProductGrid:
+    def grid(self) -> AnyGrid:
         """Midpoints of the cells; above three dimensions a coarse grid that only pictures and typical errors use."""
         size = self.cells if self.dimension <= 3 else max(2, int(1024 ** (1 / self.dimension)))
         numbered = ["x"] if self.dimension == 1 else [f"x{i + 1}" for i in range(self.dimension)]
@@ -171,7 +171,7 @@ class WideCosines(ProductBasis):
     wide box only.
     """
 
-    def __init__(self, grid: Grid | ProductGrid, eigenvalues: np.ndarray, index: np.ndarray):
+    def __init__(self, grid: AnyGrid, eigenvalues: np.ndarray, index: np.ndarray):
         super().__init__(grid, eigenvalues, index)
 
     def _changed(self, eigenvalues: np.ndarray) -> WideCosines:
@@ -243,7 +243,7 @@ class WaveBasis(Eigenbasis):
         self.eigenvalues = _sealed(np.append(0.5, np.full(2 * pairs, 0.5 / max(pairs, 1))))
 
     @property
-    def grid(self) -> Grid | ProductGrid:  # type: ignore[override]
+    def grid(self) -> AnyGrid:  # type: ignore[override]
         return self.box.grid
 
     def _changed(self, eigenvalues: np.ndarray) -> WaveBasis:

@@ -11,17 +11,15 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
-from math import factorial
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
-from scipy.special import gamma, kv
 
 from dpfda.core.codec import Fact, frozen_array
 from dpfda.core.errors import ParameterError, shown
-from dpfda.spaces.basis import NEGLIGIBLE, CosineBasis, Eigenbasis, NystromBasis
-from dpfda.spaces.components import ComponentBasis, ComponentGrid, domain_of
-from dpfda.spaces.grid import Grid, ProductGrid
+from dpfda.spaces.basis import Eigenbasis, NystromBasis
+from dpfda.spaces.components import ComponentBasis
+from dpfda.spaces.grid import AnyGrid
 
 #: Decomposing a kernel on this many points takes about a minute.
 MOST_NYSTROM = 5_000
@@ -30,7 +28,17 @@ MOST_TERMS = 100
 
 
 class Kernel(Fact, ABC):
-    """A symmetric positive semi-definite function of two points."""
+    """A symmetric positive semi-definite function of two points.
+
+    Kernels add and multiply with kernels and with positive numbers.
+
+    Examples
+    --------
+    >>> import dpfda as dp
+    >>> kernel = dp.kernels.Matern(nu=2.5, length_scale=0.2) + 0.5
+    >>> kernel.basis(dp.Grid.uniform(0, 1, 20), size=3).size
+    3
+    """
 
     #: Exponent of the polynomial decay of the eigenvalues in one dimension; None if there is none.
     decay: float | None = None
@@ -39,24 +47,25 @@ class Kernel(Fact, ABC):
     def __call__(self, s: np.ndarray, t: np.ndarray) -> np.ndarray:
         """The matrix ``k(s_i, t_j)``."""
 
-    def settled(self, grid: Grid | ProductGrid) -> Kernel:
+    def settled(self, grid: AnyGrid) -> Kernel:
         """This kernel with open length scales filled in."""
         return self
 
-    def on(self, grid: Grid | ProductGrid) -> Kernel:
+    def on(self, grid: AnyGrid) -> Kernel:
         """Settled, and tabulated if it holds a function: a form that can be written down for `grid`."""
         return self.settled(grid)
 
-    def basis(self, grid: Grid | ProductGrid, size: int | None = None, normalize: bool = False) -> Eigenbasis:
+    def basis(self, grid: AnyGrid, size: int | None = None, normalize: bool = False) -> Eigenbasis:
         """Eigenfunctions on `grid`; `normalize` scales the eigenvalues to sum to one.
 
-        >>> Matern(nu=1.5, length_scale=0.1).basis(Grid.uniform(0, 1, 50), size=4).size
+        >>> import dpfda as dp
+        >>> dp.kernels.Matern(nu=1.5, length_scale=0.1).basis(dp.Grid.uniform(0, 1, 50), size=4).size
         4
         """
         basis = _cached_basis(self.settled(grid), grid, size)
         return basis.scaled(1 / float(basis.eigenvalues.sum())) if normalize else basis
 
-    def _basis(self, grid: Grid | ProductGrid, size: int | None) -> Eigenbasis:
+    def _basis(self, grid: AnyGrid, size: int | None) -> Eigenbasis:
         if grid.size > MOST_NYSTROM:
             raise ParameterError(
                 f"a kernel is decomposed on at most {MOST_NYSTROM:,} points",
@@ -75,9 +84,9 @@ class Kernel(Fact, ABC):
 
 
 @lru_cache(maxsize=32)
-def _cached_basis(kernel: Kernel, grid: Grid | ProductGrid, size: int | None) -> Eigenbasis:
-    if isinstance(grid, ComponentGrid):
-        whole = ComponentBasis(grid, _cached_basis(kernel, grid.line, None))
+def _cached_basis(kernel: Kernel, grid: AnyGrid, size: int | None) -> Eigenbasis:
+    if grid.count > 1:
+        whole = ComponentBasis(grid, _cached_basis(kernel, grid.domain, None))
         return whole if size is None else whole.first(size)
     return kernel._basis(grid, size)
 
@@ -96,137 +105,31 @@ def _checked_matrix(matrix: np.ndarray) -> np.ndarray:
     return matrix
 
 
-def _distance(s: np.ndarray, t: np.ndarray) -> np.ndarray:
-    s, t = np.asarray(s, dtype=float), np.asarray(t, dtype=float)
-    if s.ndim == 1:
-        return np.abs(s[:, None] - t[None, :])
-    return np.sqrt(((s[:, None, :] - t[None, :, :]) ** 2).sum(axis=-1))
-
-
-def _positive(name: str, value: float) -> float:
+def check_number(name: str, value: float) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float | np.number) or not 1e-60 < value < 1e60:
         raise ParameterError(f"{name} must be positive and finite (1e-60 to 1e60)", value, f"Pass {name}=0.1, say.")
     return float(value)
 
 
-class Stationary(Kernel):
-    """A kernel of distance over a length scale; None is a tenth of the domain it is used on."""
-
-    length_scale: float | None
-
-    @abstractmethod
-    def spectrum(self, frequency: np.ndarray) -> np.ndarray:
-        """Spectral density at angular frequencies, one at zero."""
-
-    def _check_length(self) -> None:
-        if self.length_scale is not None:
-            object.__setattr__(self, "length_scale", _positive("length_scale", self.length_scale))
-
-    def settled(self, grid: Grid | ProductGrid) -> Self:
-        return self if self.length_scale is not None else replace(self, length_scale=grid.length / 10)  # type: ignore[type-var]
-
-    @property
-    def _length(self) -> float:
-        if self.length_scale is None:
-            raise ParameterError(
-                "a kernel is called with a length scale", None, "Pass length_scale=0.1, or use .basis."
-            )
-        return self.length_scale
-
-
-@dataclass(frozen=True, eq=False)
-class Matern(Stationary):
-    """Matern kernel with unit variance, any smoothness `nu` up to 50.
-
-    `length_scale` None is a tenth of the domain.
-
-    >>> round(float(Matern(nu=0.5, length_scale=2.0)(np.array([0.0]), np.array([2.0]))[0, 0]), 6)
-    0.367879
-    """
-
-    nu: float = 1.5
-    length_scale: float | None = None
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "nu", _positive("nu", self.nu))
-        self._check_length()
-        if self.nu > 50:
-            raise ParameterError("nu must be at most 50", self.nu, "Use Gaussian(length_scale), its limit.")
-
-    @property
-    def decay(self) -> float:  # type: ignore[override]
-        return 2 * self.nu + 1
-
-    def __call__(self, s: np.ndarray, t: np.ndarray) -> np.ndarray:
-        r = np.sqrt(2 * self.nu) * _distance(s, t) / self._length
-        order = self.nu - 0.5
-        if order == int(order):
-            return _half_integer_matern(int(order), r)
-        safe = np.where(r == 0, 1.0, r)
-        values = 2 ** (1 - self.nu) / gamma(self.nu) * safe**self.nu * kv(self.nu, safe)
-        return np.where(r == 0, 1.0, np.nan_to_num(values, nan=0.0))
-
-    def spectrum(self, frequency: np.ndarray) -> np.ndarray:
-        return (1 + (self._length * frequency) ** 2 / (2 * self.nu)) ** -(self.nu + 0.5)
-
-
-def _half_integer_matern(order: int, r: np.ndarray) -> np.ndarray:
-    ratio = factorial(order) / factorial(2 * order)
-    polynomial = np.zeros_like(r)
-    for i in range(order + 1):  # Horner, highest power of 2r first
-        polynomial = polynomial * (2 * r) + ratio * factorial(order + i) / (factorial(i) * factorial(order - i))
-    return polynomial * np.exp(-r)
-
-
-@dataclass(frozen=True, eq=False)
-class Exponential(Stationary):
-    """``exp(-|s - t| / length_scale)``: continuous, nowhere smooth.
-
-    >>> Exponential(0.2).decay
-    2.0
-    """
-
-    length_scale: float | None = None
-    decay = 2.0
-
-    def __post_init__(self) -> None:
-        self._check_length()
-
-    def __call__(self, s: np.ndarray, t: np.ndarray) -> np.ndarray:
-        return np.exp(-_distance(s, t) / self._length)
-
-    def spectrum(self, frequency: np.ndarray) -> np.ndarray:
-        return 1 / (1 + (self._length * frequency) ** 2)
-
-
-@dataclass(frozen=True, eq=False)
-class Gaussian(Stationary):
-    """``exp(-(s - t)^2 / (2 length_scale^2))``: infinitely smooth.
-
-    >>> Gaussian(0.2).decay is None
-    True
-    """
-
-    length_scale: float | None = None
-
-    def __post_init__(self) -> None:
-        self._check_length()
-
-    def __call__(self, s: np.ndarray, t: np.ndarray) -> np.ndarray:
-        return np.exp(-0.5 * (_distance(s, t) / self._length) ** 2)
-
-    def spectrum(self, frequency: np.ndarray) -> np.ndarray:
-        return np.exp(-0.5 * (self._length * frequency) ** 2)
-
-
 @dataclass(frozen=True, eq=False)
 class Constant(Kernel):
-    """The same value everywhere: a scale factor, or room for a shift of level."""
+    """The same value everywhere: a scale factor, or room for a shift of level.
+
+    Parameters
+    ----------
+    value : float, optional
+        Positive. Default: 1.
+
+    Examples
+    --------
+    >>> Constant(2.0)(np.zeros(1), np.zeros(3)).tolist()
+    [[2.0, 2.0, 2.0]]
+    """
 
     value: float = 1.0
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "value", _positive("value", self.value))
+        object.__setattr__(self, "value", check_number("value", self.value))
 
     def __call__(self, s: np.ndarray, t: np.ndarray) -> np.ndarray:
         return np.full((len(s), len(t)), self.value)
@@ -254,10 +157,10 @@ class _Pair(Kernel):
         decays = [self.left.decay, self.right.decay]
         return min((decay for decay in decays if decay is not None), default=None)
 
-    def settled(self, grid: Grid | ProductGrid) -> Kernel:
+    def settled(self, grid: AnyGrid) -> Kernel:
         return replace(self, left=self.left.settled(grid), right=self.right.settled(grid))
 
-    def on(self, grid: Grid | ProductGrid) -> Kernel:
+    def on(self, grid: AnyGrid) -> Kernel:
         pair = self.settled(grid)
         parts = self.left.on(grid), self.right.on(grid)
         return _tabulate(pair, grid) if any(isinstance(p, Tabulated) for p in parts) else pair
@@ -265,7 +168,19 @@ class _Pair(Kernel):
 
 @dataclass(frozen=True, eq=False)
 class Sum(_Pair):
-    """``left + right``; write ``a + b``."""
+    """``left + right``; write ``a + b``.
+
+    Parameters
+    ----------
+    left, right : Kernel
+        What is added.
+
+    Examples
+    --------
+    >>> import dpfda as dp
+    >>> dp.kernels.Gaussian(0.1) + dp.kernels.Constant(2.0)
+    Sum(left=Gaussian(length_scale=0.1), right=Constant(value=2.0))
+    """
 
     def __call__(self, s: np.ndarray, t: np.ndarray) -> np.ndarray:
         return self.left(s, t) + self.right(s, t)
@@ -273,56 +188,38 @@ class Sum(_Pair):
 
 @dataclass(frozen=True, eq=False)
 class Product(_Pair):
-    """``left x right``; write ``a * b``."""
+    """``left x right``; write ``a * b``.
+
+    Parameters
+    ----------
+    left, right : Kernel
+        What is multiplied.
+
+    Examples
+    --------
+    >>> import dpfda as dp
+    >>> 2.0 * dp.kernels.Gaussian(0.1)
+    Product(left=Gaussian(length_scale=0.1), right=Constant(value=2.0))
+    """
 
     def __call__(self, s: np.ndarray, t: np.ndarray) -> np.ndarray:
         return self.left(s, t) * self.right(s, t)
 
 
 @dataclass(frozen=True, eq=False)
-class Cosine(Kernel):
-    """The cosine (Neumann) basis with the spectrum of a stationary kernel.
-
-    Eigenfunctions are cosines, eigenvalues the kernel's spectral density at their frequencies:
-    no decomposition, fast transforms at :meth:`Grid.midpoints`, reflecting ends.
-
-    >>> Cosine(Matern(1.5, 0.1)).basis(Grid.midpoints(0, 1, 64)).size
-    64
-    """
-
-    kernel: Stationary
-
-    def __post_init__(self) -> None:
-        if not isinstance(self.kernel, Stationary):
-            raise ParameterError(
-                "Cosine wraps one plain stationary kernel", shown(self.kernel), "Pass Cosine(Matern(...)), say."
-            )
-
-    def settled(self, grid: Grid | ProductGrid) -> Kernel:
-        return replace(self, kernel=self.kernel.settled(grid))
-
-    @property
-    def decay(self) -> float | None:  # type: ignore[override]
-        return self.kernel.decay
-
-    def __call__(self, s: np.ndarray, t: np.ndarray) -> np.ndarray:
-        raise ParameterError(
-            "a cosine kernel is known through its basis only", "a call", "Use .basis(grid), or the wrapped kernel."
-        )
-
-    def _basis(self, grid: Grid | ProductGrid, size: int | None) -> Eigenbasis:
-        if not isinstance(grid, Grid):
-            raise ParameterError("the cosine basis is one-dimensional here", "a product grid", "Use one axis.")
-        values = self.kernel.spectrum(np.arange(grid.size) * (np.pi / grid.length))
-        return CosineBasis.on(grid, values[values > NEGLIGIBLE * values[0]], size)
-
-
-@dataclass(frozen=True, eq=False)
 class Custom(Kernel):
     """Any function ``k(s, t)`` of two arrays that returns the matrix of values.
 
+    Parameters
+    ----------
+    function : callable
+        Called with two arrays of points, returns ``k(s_i, t_j)``: finite, symmetric, positive semi-definite.
+
+    Examples
+    --------
+    >>> import dpfda as dp
     >>> brownian = Custom(lambda s, t: np.minimum.outer(s, t))
-    >>> first = brownian.basis(Grid.uniform(0, 1, 400), size=1).eigenvalues[0]
+    >>> first = brownian.basis(dp.Grid.uniform(0, 1, 400), size=1).eigenvalues[0]
     >>> abs(first - (np.pi / 2) ** -2) < 1e-5
     np.True_
     """
@@ -332,7 +229,7 @@ class Custom(Kernel):
     def __call__(self, s: np.ndarray, t: np.ndarray) -> np.ndarray:
         return np.asarray(self.function(s, t), dtype=float)
 
-    def on(self, grid: Grid | ProductGrid) -> Kernel:
+    def on(self, grid: AnyGrid) -> Kernel:
         return _tabulate(self, grid)
 
 
@@ -361,12 +258,12 @@ class Tabulated(Kernel):
             return self.matrix
         raise ParameterError("a tabulated kernel is known on its own grid only", "other points", "Use its grid.")
 
-    def _basis(self, grid: Grid | ProductGrid, size: int | None) -> Eigenbasis:
+    def _basis(self, grid: AnyGrid, size: int | None) -> Eigenbasis:
         return NystromBasis.decompose(grid, self(grid.points, grid.points), self.function, size)
 
 
-def _tabulate(kernel: Kernel, grid: Grid | ProductGrid) -> Tabulated:
-    points = domain_of(grid).points
+def _tabulate(kernel: Kernel, grid: AnyGrid) -> Tabulated:
+    points = grid.domain.points
     return Tabulated(points, _checked_matrix(kernel(points, points)), kernel)
 
 

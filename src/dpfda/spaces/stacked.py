@@ -16,7 +16,7 @@ class StackedBasis(Eigenbasis):
     def __init__(self, line: Eigenbasis, count: int, eigenvalues: np.ndarray | None = None):
         self.line, self.count = line, count
         numbers = Grid(np.arange(count, dtype=float), np.ones(count), "coefficient")
-        self.grid = ProductGrid((numbers, line.grid))  # type: ignore[assignment]
+        self.grid = ProductGrid((numbers, *line.grid.axes))
         self.eigenvalues = _sealed(np.tile(line.eigenvalues, count) if eigenvalues is None else eigenvalues)
 
     def _changed(self, eigenvalues: np.ndarray) -> Eigenbasis:

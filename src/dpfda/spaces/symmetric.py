@@ -23,9 +23,9 @@ class SymmetricBasis(Eigenbasis):
 
     def __init__(self, line: Eigenbasis, index: np.ndarray | None = None, eigenvalues: np.ndarray | None = None):
         self.line = line
-        axis = line.grid
+        (axis,) = line.grid.axes
         again = Grid(axis.points, axis.weights, f"{axis.name}'", axis.unit, axis.span)
-        self.grid = ProductGrid((axis, again))  # type: ignore[assignment]
+        self.grid = ProductGrid((axis, again))
         if index is None or eigenvalues is None:
             first, second = np.triu_indices(line.size)
             products = line.eigenvalues[first] * line.eigenvalues[second]

@@ -15,14 +15,14 @@ from numpy.typing import ArrayLike
 
 from dpfda.core.errors import ParameterError
 from dpfda.spaces.basis import Eigenbasis, _first_only, _sealed
-from dpfda.spaces.grid import Grid, ProductGrid
+from dpfda.spaces.grid import AnyGrid
 
 
 class ProductBasis(Eigenbasis):
     """``prod_a psi_(j_a)(x_a)``, one function per row of `index`, in the order of that index."""
 
-    def __init__(self, grid: Grid | ProductGrid, eigenvalues: np.ndarray, index: np.ndarray):
-        self.grid = grid  # type: ignore[assignment]
+    def __init__(self, grid: AnyGrid, eigenvalues: np.ndarray, index: np.ndarray):
+        self.grid = grid
         self.eigenvalues, self.index = _sealed(np.asarray(eigenvalues, dtype=float)), _sealed(np.asarray(index))
 
     @abstractmethod
@@ -73,7 +73,7 @@ class ProductBasis(Eigenbasis):
 class CosineProductBasis(ProductBasis):
     """Products of ``1, sqrt(2) cos(pi j x), ...``, scaled to the sides of the box."""
 
-    def __init__(self, grid: Grid | ProductGrid, eigenvalues: np.ndarray, index: np.ndarray):
+    def __init__(self, grid: AnyGrid, eigenvalues: np.ndarray, index: np.ndarray):
         if not all(axis.is_midpoints for axis in grid.axes):
             raise ParameterError(
                 "products of cosines live at midpoints of equal cells", "another grid", "Use Grid.midpoints."

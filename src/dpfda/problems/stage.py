@@ -1,9 +1,7 @@
-"""The words all rooms share: sensitivity, law, part, problem, stage, summary.
+"""Parts and stages: the blocks in which a statistic leaves, and one pass over the records.
 
-A *problem* turns records into exact integers and those into a statistic; its *sensitivity* is the set of differences
-that one neighbour can make there. A *method* answers with *parts*: blocks of coordinates, each with a filter and a
-noise *law*. Problem and parts make a *stage*: one pass over the records. All is public but a summary and what comes of
-it.
+A *method* answers a problem with *parts*: blocks of coordinates, each with a filter and a noise *law*. Problem and
+parts make a *stage*. All is public but a summary and what comes of it.
 """
 
 from __future__ import annotations
@@ -11,16 +9,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
-from dpfda.bounds.sensitivity import Sensitivity
 from dpfda.core.errors import ParameterError
 from dpfda.noise.law import Law
+from dpfda.problems.contracts import Problem
 from dpfda.problems.summary import Summary
-from dpfda.spaces.basis import Eigenbasis
-from dpfda.spaces.grid import Grid, ProductGrid
 
 
 @dataclass(frozen=True)
@@ -54,128 +50,6 @@ def _soft(x: Fraction, threshold: Fraction) -> Fraction:
     return max(x - threshold, Fraction(0)) if x >= 0 else min(x + threshold, Fraction(0))
 
 
-class Problem(Protocol):
-    """What is estimated: how one record is encoded, and what the totals mean."""
-
-    @property
-    def basis(self) -> Eigenbasis: ...
-    @property
-    def n(self) -> int:
-        """The public number of records, or the public guess of it."""
-
-    @property
-    def invalid(self) -> str: ...
-    @property
-    def grid(self) -> Grid | ProductGrid: ...
-    @property
-    def key(self) -> str:
-        """Digest of everything that decides how a record is encoded."""
-
-    @property
-    def size(self) -> int:
-        """Length of the statistic."""
-
-    @property
-    def sensitivity(self) -> Sensitivity: ...
-    @property
-    def max_abs(self) -> np.ndarray:
-        """Largest absolute value of each coordinate of the statistic before filtering."""
-
-    @property
-    def prior_energy(self) -> np.ndarray:
-        """Public guess of the target's squared coefficients about the centre."""
-
-    @property
-    def prior_energies(self) -> np.ndarray:
-        """One such guess per row: a class of targets over which relative errors are averaged."""
-
-    @property
-    def class_norms(self) -> np.ndarray:
-        """Squared norm of each member of the class, what is public about it included."""
-
-    @property
-    def floor(self) -> np.ndarray:
-        """Squared error that no filter can mend, for each member of the class."""
-
-    @property
-    def sampling(self) -> np.ndarray:
-        """Variance that the records themselves bring to each coordinate, zero where it is not known."""
-
-    @property
-    def n_public(self) -> int:
-        """How many coordinates, the first ones, are the same for all data: no noise, no share of the budget."""
-
-    @property
-    def eta(self) -> float | None:
-        """Power of the kernel in an estimator that smooths by it; None where a penalty does."""
-
-    @property
-    def smooths(self) -> bool:
-        """Whether the estimator itself is the kernel's (a density), so that filters are powers of eigenvalues."""
-
-    @property
-    def shrinks(self) -> bool:
-        """Whether releases are shrunk after the noise, so that risks count what is left then."""
-
-    @property
-    def width(self) -> int:
-        """Numbers in one record."""
-
-    @property
-    def record_grid(self) -> Grid | ProductGrid | None:
-        """Where a record that is a curve lives."""
-
-    @property
-    def alignment(self) -> Any:
-        """How a record comes about; None where it is taken as it is."""
-
-    @property
-    def kind(self) -> type[Summary]:
-        """What totals are kept in, and how they merge."""
-
-    @property
-    def record(self) -> str:
-        """What a record is called."""
-
-    @property
-    def decay(self) -> float | None:
-        """Polynomial decay of the eigenvalues, if they have one."""
-
-    @property
-    def count_is_private(self) -> bool:
-        """Whether neighbours differ by one record more or less (the count is then private)."""
-
-    @property
-    def needs_count(self) -> bool:
-        """Whether a noisy count must be released beside the statistic."""
-
-    @property
-    def center_coefficients(self) -> np.ndarray:
-        """Coefficients of the public centre."""
-
-    @property
-    def offset(self) -> np.ndarray:
-        """The part of the public centre that the basis cannot express, on the grid."""
-
-    def total(self, batch: np.ndarray) -> np.ndarray:
-        """Sum of the encoded records of a batch, exact integers."""
-
-    def check(self, summary: Summary) -> None:
-        """Refuse a summary that does not belong here, before anything is charged."""
-
-    def estimate(self, summary: Summary) -> list[Fraction]:
-        """The statistic before filtering, exactly."""
-
-    def finish(self, noisy: np.ndarray, parts: Sequence[Part]) -> np.ndarray:
-        """From noisy statistics to coefficients: post-processing, public."""
-
-    def finish_variance(self, variance: np.ndarray) -> np.ndarray:
-        """From the noise variances of the statistic to those of the coefficients."""
-
-    def typical(self, coefficients: np.ndarray | None = None) -> np.ndarray:
-        """A statistic that these coefficients (or the public guess) would come from, for simulation."""
-
-
 @dataclass(frozen=True)
 class Stage:
     """One pass over the records: a problem and the parts in which its statistic leaves."""
@@ -201,8 +75,7 @@ class Stage:
         problem = self.problem
         if problem.count_is_private or summary.count >= problem.n:
             return summary
-        plain = getattr(problem, "uncoded", problem)
-        lost = problem.kind(problem.key, 1, plain.total(np.full((1, plain.width), np.nan)))
+        lost = problem.kind(problem.key, 1, problem.total(np.full((1, problem.width), np.nan)))
         return summary.plus(lost.times(problem.n - summary.count))
 
     def spread(self, blocks: Sequence[np.ndarray]) -> np.ndarray:
@@ -251,7 +124,9 @@ class Stage:
             return self._shrunk_risk
         filter = self.filter[: problem.basis.size]
         sampled = filter**2 * problem.sampling
-        bias = np.array([self.bias(prior_energy) for prior_energy in problem.prior_energies]) + problem.floor
+        bias = (
+            np.array([self.bias(prior_energy) for prior_energy in problem.prior_energies]) + problem.irreducible_error
+        )
         return typical(self.error + float((sampled * problem.basis.energies).sum()) + bias, problem.class_norms)
 
     def bias(self, prior_energy: np.ndarray) -> float:
@@ -268,7 +143,9 @@ class Stage:
         problem = self.problem
         filter = self.filter[: problem.basis.size]
         variance = problem.finish_variance(self.variance) + filter**2 * problem.sampling
-        return typical(shrunk_errors(problem.prior_energies, filter, variance) + problem.floor, problem.class_norms)
+        return typical(
+            shrunk_errors(problem.prior_energies, filter, variance) + problem.irreducible_error, problem.class_norms
+        )
 
     @property
     def filter(self) -> np.ndarray:

@@ -1,0 +1,136 @@
+"""`dp.covariance`: how curves vary together."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Unpack, overload
+
+from dpfda.api.releasing import release_curves
+from dpfda.api.types import (
+    By,
+    CurveOptions,
+    Epsilon,
+    GridLike,
+    Invalid,
+    KernelLike,
+    LedgerLike,
+    Neighbors,
+    Sizes,
+    UnitLike,
+)
+from dpfda.bounds import L2Ball
+from dpfda.methods import Method
+from dpfda.plans.covariance import CovariancePlan
+from dpfda.results.covariance import CovarianceRelease
+from dpfda.results.groups import GroupRelease
+
+
+@overload
+def covariance(
+    curves: Any,
+    *,
+    epsilon: Epsilon,
+    bound: L2Ball,
+    by: None = None,
+    n: int | None = None,
+    **options: Unpack[CurveOptions],
+) -> CovarianceRelease: ...
+@overload
+def covariance(
+    curves: Any,
+    *,
+    epsilon: Epsilon,
+    bound: L2Ball,
+    by: By,
+    groups: Sequence[str] | None = None,
+    n: Sizes | None = None,
+    **options: Unpack[CurveOptions],
+) -> GroupRelease[CovarianceRelease]: ...
+def covariance(
+    curves: Any,
+    *,
+    epsilon: Epsilon | None = None,
+    bound: L2Ball | None = None,
+    by: By | None = None,
+    groups: Sequence[str] | None = None,
+    unit: UnitLike | None = None,
+    grid: GridLike | None = None,
+    standardize: bool = False,
+    kernel: KernelLike | None = None,
+    method: Method | None = None,
+    neighbors: Neighbors = "replace",
+    invalid: Invalid = "raise",
+    n: Sizes | None = None,
+    ledger: LedgerLike | None = None,
+    query: str = "covariance",
+    postprocess: bool = True,
+) -> CovarianceRelease | GroupRelease[CovarianceRelease]:
+    """Release the covariance surface of a set of curves under pure differential privacy.
+
+    The release is symmetric and positive semi-definite (unless `postprocess` is False); its ``eigenfunctions(k)`` are
+    private functional principal components.
+
+    Parameters
+    ----------
+    curves : Curves or anything that :func:`read` takes
+        One record per person: an array, a table, a path, a Dask or Spark collection. Say with :func:`read` which
+        columns, in which layout.
+    epsilon : float or str
+        The privacy budget. It has no default: it is a decision.
+    bound : L2Ball
+        The public ball that every curve is clipped to. It has no default and is never
+        read from data.
+    by : str or sequence, optional
+        A column of public labels, or one label per curve: one release per group, for one charge.
+    groups : sequence of str, optional
+        The groups that there are. With ``add-remove`` they must be listed; without a list they are read from the
+        data, with a warning.
+    unit : str, Unit or sequence, optional
+        Whose a curve is: a column, a rule, or one label per curve. The guarantee is then about all that one has.
+    grid : Grid or int, optional
+        Where the values of a curve are. Default: equally spaced on [0, 1], or what the data itself says.
+    standardize : bool
+        Whether each curve has its own mean removed and is divided by its own norm.
+    kernel : Kernel, optional
+        How smooth curves are assumed to be; for accuracy only. Default: Matern 3/2.
+    method : Method, optional
+        How noise is shaped. Default: ``dp.Auto()``, which may read the data several times.
+    neighbors : "replace" or "add-remove"
+        Whether the number of records is public, or protected too.
+    invalid : "raise" or "center"
+        Whether an unusable curve stops the run (outside the guarantee), or counts as the public centre.
+    n : int or mapping, optional
+        The public number of curves (of each group); with ``add-remove`` a guess, which must be given.
+    ledger : Ledger or path, optional
+        What is charged, before noise is drawn.
+    query : str
+        The name of the release in the ledger and in its statement.
+    postprocess : bool
+        Whether noise is shrunk and the surface projected onto covariances, which is free of privacy cost.
+
+    Returns
+    -------
+    CovarianceRelease
+        Or, with `by`, a GroupRelease: one CovarianceRelease for each group.
+
+    Raises
+    ------
+    dpfda.errors.ParameterError
+        Where an argument is wrong. Nothing is charged then.
+    dpfda.errors.RecordError
+        Where a record is wrong and ``invalid="raise"``. Nothing is charged then.
+    dpfda.errors.BudgetExceeded
+        Where the ledger does not hold as much.
+
+    Examples
+    --------
+    >>> import numpy as np, dpfda as dp
+    >>> curves = np.random.default_rng(0).normal(0, 1, (2000, 1)) * np.sin(np.linspace(0, 3, 24))
+    >>> dp.covariance(curves, epsilon=1.0, bound=dp.L2Ball(2.0)).values.shape
+    (24, 24)
+    """
+    facts = {
+        "epsilon": epsilon, "bound": bound, "kernel": kernel, "method": method, "neighbors": neighbors,
+        "invalid": invalid, "standardize": standardize, "postprocess": postprocess,
+    }  # fmt: skip
+    return release_curves(CovariancePlan, curves, facts, grid, unit, n, by, groups, ledger, query)

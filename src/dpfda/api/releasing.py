@@ -1,0 +1,125 @@
+"""The way that all verbs share: from what was asked for to a plan, and from a plan and data to a release."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
+
+from dpfda.api.types import By, GridLike, LedgerLike, Sizes, UnitLike
+from dpfda.core.checks import check_guess
+from dpfda.core.errors import ParameterError, RecordError, shown
+from dpfda.core.labels import as_groups, warn_of_reading
+from dpfda.plans.base import Plan
+from dpfda.plans.groups import GroupPlan
+from dpfda.reading.curves import Curves, as_curves
+from dpfda.release.passes import Data, GroupedData, Passes
+from dpfda.release.run import run, run_counted
+from dpfda.results.groups import GroupRelease
+from dpfda.spaces.alignment import Interpolate
+from dpfda.spaces.grid import AnyGrid
+from dpfda.spaces.units import Unit
+
+#: Stands in for n while the records are being counted; under `replace` n is public anyway.
+PLACEHOLDER = 1000
+R = TypeVar("R")
+
+
+@dataclass(frozen=True)
+class Request(Generic[R]):
+    """What a verb was asked for: how to plan for a number of records, and what is charged under which name.
+
+    `plan_for` makes the plan for n records; for None, one that stands in while they are being counted.
+    """
+
+    plan_for: Callable[[int | None], Plan[R]]
+    neighbors: str
+    n: Sizes | None
+    ledger: LedgerLike | None
+    query: str
+
+    def release(self, passes: Passes) -> R:
+        """One release of all records; where n is public and not given, they are counted first."""
+        check_guess(self.n, self.neighbors)
+        if isinstance(self.n, Mapping):
+            raise ParameterError("groups need labels", "none", "Pass by=<a column, or one label per record>.")
+        if self.n is not None:
+            released: R = run(self.plan_for(self.n), passes, self.ledger, self.query)[""]
+            return released
+        plan_for = lambda sizes: self.plan_for(None if sizes is None else sizes[""])  # noqa: E731
+        return run_counted(plan_for, passes, self.ledger, self.query)[1][""]  # type: ignore[no-any-return]
+
+    def release_groups(self, passes_for: Callable[[tuple[str, ...] | None], Passes], groups: Any) -> GroupRelease[Any]:
+        """One release per group, for one charge; groups that were not listed are read from the data, with a warning."""
+        check_guess(self.n, self.neighbors)
+        names = as_groups(groups)
+        if names is None and self.neighbors == "add-remove":
+            raise ParameterError(
+                "with add-remove, which groups exist must be public", "no list", "Pass groups=['north', 'south', ...]."
+            )
+        passes = passes_for(names)
+        if names is not None and self.n is not None:
+            plan = self._group_plan(names, {}, True)
+            return GroupRelease(plan, run(plan, passes, self.ledger, self.query))
+        if names is None:
+            warn_of_reading("groups")
+
+        def plan_for(sizes: Mapping[str, int] | None) -> Plan[R] | GroupPlan[Plan[R]]:
+            return self.plan_for(None) if sizes is None else self._group_plan(tuple(sizes), sizes, names is not None)
+
+        return GroupRelease(*run_counted(plan_for, passes, self.ledger, self.query))
+
+    def _group_plan(self, names: Sequence[str], found: Mapping[str, int], listed: bool) -> GroupPlan[Plan[R]]:
+        """A plan for each group: for as many records as were said, or found."""
+        if self.n is None:
+            sizes = found
+            if few := [name for name in names if found[name] < 2]:
+                raise RecordError(
+                    f"The group {few[0]!r} holds fewer than two records", cure="Leave it out, or join it."
+                )
+        else:
+            sizes = self.n if isinstance(self.n, Mapping) else dict.fromkeys(names, self.n)
+        if missing := [name for name in names if name not in sizes]:
+            raise ParameterError("n must have a number for every group", shown(missing[0]), "Add it.")
+        plans = tuple(self.plan_for(sizes[name]) for name in names)
+        return GroupPlan(tuple(names), plans, None if listed else True)
+
+
+def release_curves(
+    kind: Callable[..., Plan[R]], curves: Any, facts: dict[str, Any], grid: GridLike | None, unit: UnitLike | None,
+    n: Sizes | None, by: By | None, groups: Iterable[str] | None, ledger: LedgerLike | None, query: str,
+) -> R | GroupRelease[Any]:  # fmt: skip
+    """The release (or one per group) of a verb about curves."""
+    check_guess(n, facts["neighbors"])
+    if by is None and groups is not None:
+        raise ParameterError("groups need labels", "none", "Pass by=<a column, or one label per record>.")
+    given = as_curves(curves)
+    rule, units = _unit(unit)
+    facts |= {"unit": rule, "grid": _grid(given, grid, facts), "fill": given.fill, "align": _align(given)}
+    request = Request(lambda size: kind(n=PLACEHOLDER if size is None else size, **facts), facts["neighbors"], n,
+                      ledger, query)  # fmt: skip
+    if by is None:
+        return request.release(Data(given, units))
+    return request.release_groups(lambda names: GroupedData(given, units, by=by, groups=names), groups)
+
+
+def _align(curves: Curves) -> Any:
+    """Curves at their own times are brought to the grid, also where nothing was said about how."""
+    return Interpolate() if curves.align is None and curves.irregular else curves.align
+
+
+def _unit(unit: UnitLike | None) -> tuple[str | Unit | None, Sequence[Any] | None]:
+    """A unit is a column, a rule, or one label per record."""
+    if unit is None or isinstance(unit, str | Unit):
+        return unit, None
+    return Unit("unit"), list(unit) if hasattr(unit, "__iter__") else unit
+
+
+def _grid(curves: Curves, grid: GridLike | None, facts: dict[str, Any]) -> AnyGrid | int:
+    """The grid that was given, with the verb or with the data, or the data's own."""
+    if grid is not None and curves.grid is not None and grid != curves.grid:
+        raise ParameterError("a grid is given once", "one with the data and another one", "Drop one of them.")
+    found = grid if grid is not None else curves.grid
+    if found is not None:
+        return found
+    return curves.grid_or_refuse(facts["invalid"] == "center" or facts["neighbors"] == "add-remove")

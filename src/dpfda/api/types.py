@@ -1,0 +1,74 @@
+"""What the arguments of the verbs may be."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Literal, TypeAlias, TypedDict
+
+from dpfda.core.checks import Epsilon, Invalid, Neighbors
+from dpfda.ledger import Ledger
+from dpfda.methods import Method
+from dpfda.spaces.grid import AnyGrid
+from dpfda.spaces.kernels import Kernel
+from dpfda.spaces.units import Unit
+
+Outside: TypeAlias = Literal["raise", "clip"]
+__all__ = [
+    "By",
+    "CurveOptions",
+    "DensityOptions",
+    "Epsilon",
+    "GridLike",
+    "Invalid",
+    "KernelLike",
+    "LedgerLike",
+    "Neighbors",
+    "Outside",
+    "ReleaseOptions",
+    "Sizes",
+    "UnitLike",
+]  # fmt: skip
+
+#: A grid, or a number of points on [0, 1].
+GridLike: TypeAlias = AnyGrid | int
+KernelLike: TypeAlias = Kernel | Callable[..., Any]
+#: A column's name, or one label per record.
+By: TypeAlias = str | Sequence[Any]
+#: A column's name, a rule, or one label per record.
+UnitLike: TypeAlias = str | Unit | Sequence[Any]
+#: The public number of records, or of each group's.
+Sizes: TypeAlias = int | Mapping[str, int]
+LedgerLike: TypeAlias = Ledger | str | os.PathLike[str]
+
+
+class ReleaseOptions(TypedDict, total=False):
+    """What every verb may be told."""
+
+    method: Method | None
+    neighbors: Neighbors
+    invalid: Invalid
+    ledger: LedgerLike | None
+    query: str
+    postprocess: bool
+
+
+class CurveOptions(ReleaseOptions, total=False):
+    """What verbs about curves may be told."""
+
+    unit: UnitLike | None
+    grid: GridLike | None
+    standardize: bool
+    kernel: KernelLike | None
+
+
+class DensityOptions(ReleaseOptions, total=False):
+    """What the verb about densities may be told."""
+
+    cells: int | Sequence[int] | None
+    edges: Any
+    axes: Sequence[str] | None
+    kernel: Kernel | None
+    bandwidth: float | Sequence[float] | None
+    eta: float | None
+    outside: Outside

@@ -1,0 +1,112 @@
+"""How a function becomes a command: it takes groups of options whole, and its help shows first what matters."""
+
+from __future__ import annotations
+
+import copy
+import functools
+import inspect
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, fields
+from typing import Annotated, Any, Protocol, TypeAlias, get_origin, get_type_hints
+
+import typer
+from typer.core import TyperCommand
+from typer.models import OptionInfo
+
+from dpfda.cli.console import guarded
+
+#: Options as the keywords of a verb or a plan, which checks them.
+Keywords: TypeAlias = dict[str, Any]
+ADVANCED = "Advanced"
+
+
+@dataclass(frozen=True)
+class Options:
+    """Options that come together. Each field of a subclass is an option, declared as for a command of typer."""
+
+    @classmethod
+    def names(cls) -> tuple[str, ...]:
+        return tuple(field.name for field in fields(cls))
+
+
+def command(first: str = "") -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Make a function a command.
+
+    A parameter that is a group of options (a subclass of `Options`) stands for all options of the group. `first` names
+    the options that matter, in the order in which help shows them; all others are shown as advanced. Without it they
+    are shown as they come. Errors are said in one line (`guarded`).
+    """
+
+    def decorate(function: Callable[..., None]) -> Callable[..., None]:
+        hints = get_type_hints(function, include_extras=True)
+        groups = {name: hint for name, hint in hints.items() if isinstance(hint, type) and issubclass(hint, Options)}
+
+        @functools.wraps(function)
+        def run(**given: Any) -> None:
+            for name, group in groups.items():
+                given[name] = group(**{option: given.pop(option) for option in group.names()})
+            function(**given)
+
+        found: list[inspect.Parameter] = []
+        for name, parameter in inspect.signature(function).parameters.items():
+            found += _options_of(groups[name]) if name in groups else [_parameter(name, hints[name], parameter.default)]
+        run.__dict__["__signature__"] = inspect.Signature(_by_weight(found, first.split()) if first else found)
+        return guarded(run)
+
+    return decorate
+
+
+def _parameter(name: str, annotation: Any, default: Any) -> inspect.Parameter:
+    return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, annotation=annotation, default=default)
+
+
+def _options_of(group: type[Options]) -> list[inspect.Parameter]:
+    hints = get_type_hints(group, include_extras=True)
+    return [_parameter(field.name, hints[field.name], field.default) for field in fields(group)]
+
+
+def _by_weight(parameters: Iterable[inspect.Parameter], first: Sequence[str]) -> list[inspect.Parameter]:
+    """Arguments, then the options that matter in their order, then the others under a heading of their own."""
+    left = {parameter.name: parameter for parameter in parameters}
+    arguments = [left.pop(name) for name in list(left) if not _is_option(left[name])]
+    return [*arguments, *(left.pop(name) for name in first), *map(_advanced, left.values())]
+
+
+def _is_option(parameter: inspect.Parameter) -> bool:
+    return any(isinstance(part, OptionInfo) for part in getattr(parameter.annotation, "__metadata__", ()))
+
+
+def _advanced(parameter: inspect.Parameter) -> inspect.Parameter:
+    annotation: Any = parameter.annotation
+    assert get_origin(annotation) is Annotated
+    option = copy.copy(annotation.__metadata__[0])
+    option.rich_help_panel = ADVANCED
+    declared: Any = Annotated
+    return parameter.replace(annotation=declared[annotation.__origin__, option])
+
+
+class Sections(Protocol):
+    """What writes help."""
+
+    def section(self, name: str) -> AbstractContextManager[None]: ...
+    def write_dl(self, rows: Sequence[tuple[str, str]]) -> None: ...
+
+
+class GroupedCommand(TyperCommand):
+    """A command whose help, in plain text, shows options under the headings that they were declared with."""
+
+    def format_options(self, ctx: Any, formatter: Sections) -> None:
+        sections: dict[str, list[tuple[str, str]]] = {}
+        for parameter in self.get_params(ctx):
+            if (record := parameter.get_help_record(ctx)) is not None:
+                kind = "Arguments" if parameter.param_type_name == "argument" else "Options"
+                sections.setdefault(getattr(parameter, "rich_help_panel", None) or kind, []).append(record)
+        for title, records in sections.items():
+            with formatter.section(title):
+                formatter.write_dl(records)
+
+
+def given(context: typer.Context, names: Iterable[str]) -> list[str]:
+    """Those of the options that are on the command line, as they are written there."""
+    return [f"--{name}" for name in names if str(context.get_parameter_source(name)).endswith("COMMANDLINE")]

@@ -1,0 +1,112 @@
+"""Several plans under one charge: what plans of groups and plans of classes share."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Mapping
+from fractions import Fraction
+from typing import Any, ClassVar, Generic, TypeVar
+
+from dpfda.core import codec
+from dpfda.core.errors import ParameterError, shown
+from dpfda.engines import Checkpoint, Declared, Summary
+from dpfda.plans.base import VERSION, Plan, Sealed
+from dpfda.results.joint import JointRelease
+from dpfda.results.wording import cost, number
+
+P = TypeVar("P", bound=Plan[Any])
+
+
+class JointPlan(Sealed, ABC, Generic[P]):
+    """Plans by name, which one charge is for. Subclasses say how their costs come together."""
+
+    #: What one of them is called.
+    member: ClassVar[str]
+    plans: tuple[P, ...]
+
+    @property
+    @abstractmethod
+    def names(self) -> tuple[str, ...]:
+        """The names of the plans."""
+
+    @property
+    @abstractmethod
+    def release_type(self) -> type[JointRelease[Any]]:
+        """What holds the releases of all of them."""
+
+    @abstractmethod
+    def total_cost(self, costs: Iterable[Fraction]) -> Fraction:
+        """What the costs of all members come to."""
+
+    @property
+    @abstractmethod
+    def composition(self) -> str:
+        """What they cost together, in words."""
+
+    def check_summaries(self, summaries: Mapping[str, Summary]) -> None:
+        """Refuse summaries that together would cost more than the plan states."""
+
+    def _check_members(self) -> None:
+        if len(self.plans) != len(self.names) or not all(isinstance(plan, Plan) for plan in self.plans):
+            raise ParameterError(
+                f"{self._members_word} and plans must come in pairs", f"{len(self.plans)} plans", "Give one each."
+            )
+        if len({(type(plan), plan.problem.key, plan.neighbors) for plan in self.plans}) > 1:
+            raise ParameterError(
+                f"{self._members_word} must share what their plans make of a record",
+                "different domains, grids, bounds or neighbours",
+                "Only n, epsilon and the method may differ.",
+            )
+
+    @property
+    def _members_word(self) -> str:
+        return f"{self.member}{'es' if self.member.endswith('s') else 's'}"
+
+    @property
+    def members(self) -> dict[str, P]:
+        """The plans by name."""
+        return dict(zip(self.names, self.plans, strict=True))
+
+    def __getitem__(self, name: str) -> P:
+        if str(name) not in self.names:
+            raise ParameterError(
+                f"a {self.member} must be one of {', '.join(self.names)}", shown(name), "Check the spelling."
+            )
+        return self.members[str(name)]
+
+    @property
+    def neighbors(self) -> str:
+        return str(self.plans[0].neighbors)
+
+    @property
+    def epsilon(self) -> Fraction:
+        """What all of them together cost."""
+        return self.total_cost(plan.epsilon for plan in self.plans)
+
+    @property
+    def delta(self) -> Fraction:
+        return self.total_cost(plan.delta for plan in self.plans)
+
+    @property
+    def query(self) -> str:
+        return self.plans[0].query
+
+    @property
+    def family(self) -> str:
+        """Digest of all but the numbers of records: plans that differ in those alone share their summaries."""
+        return codec.digest([list(self.names), [plan.family for plan in self.plans]])
+
+    def _declared(self, between: Any, site: str, checkpoint: Any) -> Declared:
+        return Declared(between, site, None if checkpoint is None else Checkpoint(checkpoint, self.family))
+
+    def to_json(self) -> str:
+        """All plans as text, with a version and a checksum."""
+        return codec.seal("plan", VERSION, {"plan": codec.to_plain(self)})
+
+    def __repr__(self) -> str:
+        together = f"{len(self.names)} {self._members_word}, {cost(self)} together"
+        rows = [f"{type(self).__name__} {self.digest[:12]}: {together}"]
+        for name, plan in self.members.items():
+            count = f"n {'about ' if plan.problem.count_is_private else ''}{plan.n:,}"
+            rows.append(f"  {name}: {count}, {plan.chosen!r}, expected risk {number(plan.expected_risk)}")
+        return "\n".join(rows)

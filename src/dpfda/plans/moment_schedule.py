@@ -1,0 +1,170 @@
+"""The stages of a regression by moments, and what becomes of their draws.
+
+The first stage releases both moments of inputs and responses. Where there are four, the size of residuals follows, and
+twice the moments of residuals clipped to it (derivations: regression).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from dpfda.bounds.sensitivity import Sensitivity
+from dpfda.noise import Ball, Laplace
+from dpfda.noise.law import Law
+from dpfda.plans.schedule import Schedule
+from dpfda.problems.moments import RADII, ResidualProblem, SizeProblem
+from dpfda.problems.stage import Part, Stage
+
+if TYPE_CHECKING:
+    from dpfda.plans.moments import MomentPlan
+
+#: Share of the budget for the moments of residuals, where there are four stages.
+SECOND = Fraction(3, 25)
+#: Residuals are clipped to a radius that holds this share of them.
+HELD = 0.85
+
+
+class MomentSchedule(Schedule):
+    """One stage or four, as the plan has settled."""
+
+    in_one_pass: ClassVar[str] = "plan with passes=1"
+
+    def __init__(self, plan: MomentPlan[Any]):
+        self.plan = plan
+
+    @property
+    def passes(self) -> int:
+        return int(self.plan.chosen.passes)
+
+    @property
+    def numbers(self) -> str:
+        first = sum(part.where.size for part in self.first.parts)
+        if self.plan.chosen.passes == 1:
+            return str(first)
+        return f"{first}, then {RADII} counts of sizes, then twice {self.plan.design.size * self.plan.chosen.refined}"
+
+    @cached_property
+    def first(self) -> Stage:
+        problem, (first, second) = self.plan.problem, self.plan.shares
+        upper = np.arange(problem.n_public, problem.first_size)
+        if not upper.size:  # nothing of the first moment is private: all of the budget goes to the second
+            first, second = Fraction(0), first + second
+        places = np.arange(problem.size - problem.first_size).reshape(self.plan.design.size, -1)
+        lower = places[:, : self.plan.chosen.components].ravel()
+        max_abs = problem.max_abs
+        blocks = []
+        if upper.size:
+            blocks.append((upper, Ball.calibrated(first, problem.first_sensitivity.restricted(upper), max_abs[upper])))
+        where = problem.first_size + lower
+        blocks.append((where, Ball.calibrated(second, problem.second_sensitivity.restricted(lower), max_abs[where])))
+        return Stage(problem, tuple(Part(where, np.ones(where.size), law) for where, law in blocks))
+
+    def next(self, drawn: Sequence[np.ndarray]) -> Stage | None:
+        if len(drawn) == self.plan.chosen.passes:
+            return None
+        shape = self.plan.forecast.shape[: self.plan.chosen.refined]
+        largest = 4 * self.plan.response.outer * self.plan.design.radius / float(shape.min())
+        sizes = SizeProblem(**self._sides, residuals=self._residuals(drawn[:1], shape), largest=largest)
+        if len(drawn) == 1:
+            epsilon = self.plan.epsilon * self.plan.chosen.size
+            every = np.ones(sizes.size)
+            scales = every * sizes.sensitivity.support(every) / float(epsilon)
+            law: Law = Laplace.calibrated(epsilon, scales, every, sizes.sensitivity, sizes.max_abs)
+            return Stage(sizes, (Part(np.arange(sizes.size), every, law),))
+        residuals = self._residuals(drawn, shape * sizes.chosen(drawn[1], HELD))
+        law = quieter(
+            self.plan.epsilon * (SECOND if len(drawn) == 2 else self.plan.chosen.last),
+            residuals.sensitivity,
+            residuals.max_abs,
+        )
+        return Stage(residuals, (Part(np.arange(residuals.size), np.ones(residuals.size), law),))
+
+    def _residuals(self, drawn: Sequence[np.ndarray], axes: np.ndarray) -> ResidualProblem:
+        return ResidualProblem(**self._sides, rough=self.internal(drawn), axes=axes)
+
+    @property
+    def _sides(self) -> dict[str, Any]:
+        return {
+            "basis": self.plan.released_basis, "design": self.plan.design, "response": self.plan.response,
+            "n": self.plan.n, "neighbors": self.plan.neighbors, "invalid": self.plan.invalid,
+        }  # fmt: skip
+
+    # -- from draws to coefficients -----------------------------------------------------------------
+
+    def combine(self, drawn: Sequence[np.ndarray]) -> np.ndarray:
+        return self.plan.restored(self.internal(drawn))
+
+    def internal(self, drawn: Sequence[np.ndarray]) -> np.ndarray:
+        """Coefficients of the encoded design: the rough ones, corrected by what residuals show."""
+        solve = self._solver(drawn[0])
+        coefficients = solve(self._noises(drawn)[0]) @ self.plan.problem.second(drawn[0])
+        for moment, noise in zip(drawn[2:], self._noises(drawn)[1:], strict=True):
+            coefficients = coefficients.copy()
+            coefficients[:, : self.plan.chosen.refined] += solve(noise) @ moment.reshape(self.plan.design.size, -1)
+        return coefficients
+
+    @cached_property
+    def _spectra(self) -> dict[bytes, tuple[np.ndarray, np.ndarray]]:
+        """Eigenvalues and vectors of the first moment by what was drawn: stages ask for the same one repeatedly."""
+        return {}
+
+    def _solver(self, noisy: np.ndarray) -> Any:
+        """The inverse of the first moment for a given noise in the second; eigenvalues below a ridge fade out."""
+        numbers = noisy[: self.plan.problem.first_size]
+        if numbers.tobytes() not in self._spectra:
+            self._spectra.clear()
+            self._spectra[numbers.tobytes()] = np.linalg.eigh(self.plan.design.gram.matrix(numbers))
+        values, vectors = self._spectra[numbers.tobytes()]
+        first = float(self.plan.shares[0] / self.plan.epsilon)
+
+        def solve(noise: float) -> np.ndarray:
+            ridge = self.plan.forecast.ridge(first, noise)
+            return (vectors * (values / (values**2 + ridge**2))) @ vectors.T
+
+        return solve
+
+    def _noises(self, drawn: Sequence[np.ndarray]) -> list[float]:
+        """Standard deviation of noise on the leading entries of the second moment, stage by stage."""
+        found = [float(np.sqrt(self.first.parts[-1].law.variance[0]))]
+        for done in range(2, len(drawn)):
+            stage = self.next(drawn[:done])
+            assert stage is not None
+            found.append(float(np.sqrt(stage.parts[0].law.variance[0])))
+        return found
+
+    def errors(self, drawn: Sequence[np.ndarray], size: int, rng: np.random.Generator) -> np.ndarray:
+        """Simulated errors of the released coefficients against least squares on the same clipped data.
+
+        The first moment that the data really had is what was released minus noise like the one that was drawn.
+        """
+        noise = self.first.spread([part.law.simulate(size, rng) for part in self.first.parts])
+        count, solve, noises = self.plan.chosen.refined, self._solver(drawn[0]), self._noises(drawn)
+        rough = solve(noises[0]) @ self.plan.problem.second(drawn[0])
+        true = self.plan.design.gram.matrix(
+            drawn[0][: self.plan.problem.first_size] - noise[:, : self.plan.problem.first_size]
+        )
+        unit = np.eye(self.plan.design.size)
+        error = solve(noises[0]) @ self.plan.problem.second(noise) + (solve(noises[0]) @ true - unit) @ rough
+        for done in range(2, len(drawn)):
+            stage = self.next(drawn[:done])
+            assert stage is not None
+            fresh = stage.parts[0].law.simulate(size, rng).reshape(size, self.plan.design.size, -1)
+            inverse = solve(noises[done - 1])
+            error[..., :count] = inverse @ fresh - (inverse @ true - unit) @ error[..., :count]
+        whole = self.plan.design.restoring @ error
+        return whole.reshape(size, -1)
+
+
+def quieter(epsilon: Fraction, sensitivity: Sensitivity, max_abs: np.ndarray) -> Law:
+    """Ball noise or matched Laplace noise on all coordinates, whichever has less energy."""
+    ball = Ball.calibrated(epsilon, sensitivity, max_abs)
+    every = np.ones(max_abs.size)
+    scales = sensitivity.matched(every) / float(epsilon)
+    if float(ball.variance.sum()) <= 2 * float((scales**2).sum()):
+        return ball
+    return Laplace.calibrated(epsilon, scales, every, sensitivity, max_abs)

@@ -1,0 +1,107 @@
+"""The stages of a release: which comes first, which follows from what was drawn, and what all of it comes to.
+
+Most plans have one stage. Others read the records again (:class:`Rounds`, :class:`Centring`, a regression), or choose
+first and release then (:class:`Selected`). Everything here is public: stages follow from draws, never from data.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import ClassVar
+
+import numpy as np
+
+from dpfda.core.errors import ParameterError
+from dpfda.problems.stage import Stage
+
+
+class Schedule(ABC):
+    """What a plan does, stage by stage. Subclasses say what comes first, what follows, and what it comes to."""
+
+    #: Whether a release keeps what each stage drew: what a later stage was follows from that.
+    keeps_draws: ClassVar[bool] = True
+
+    #: How to plan for records that can be read only once.
+    in_one_pass: ClassVar[str] = "plan with method=dp.Auto(passes=1)"
+
+    @property
+    @abstractmethod
+    def first(self) -> Stage:
+        """The first pass over the records."""
+
+    @property
+    def passes(self) -> int:
+        """How often the records are read."""
+        return 1
+
+    def check_passes(self, single_pass_reason: str) -> None:
+        """Refuse, before any charge, what can be read only once where it is read several times."""
+        if single_pass_reason and self.passes > 1:
+            raise ParameterError(
+                f"this plan reads the records {self.passes} times",
+                single_pass_reason,
+                f"Pass them whole, or {self.in_one_pass}.",
+            )
+
+    @abstractmethod
+    def next(self, drawn: Sequence[np.ndarray]) -> Stage | None:
+        """The stage that follows what was drawn so far; None if that was all."""
+
+    @abstractmethod
+    def combine(self, drawn: Sequence[np.ndarray]) -> np.ndarray:
+        """Coefficients from what all stages have drawn: post-processing, public."""
+
+    def extra_fields(self, drawn: Sequence[np.ndarray]) -> dict[str, tuple[np.ndarray, ...]]:
+        """What a release keeps of the draws beyond its coefficients."""
+        return {"drawn": tuple(drawn)} if self.keeps_draws else {}
+
+    def stages(self, drawn: Sequence[np.ndarray]) -> Sequence[Stage]:
+        """The stages whose noise a statement speaks of."""
+        return [self.first]
+
+    def last(self, drawn: Sequence[np.ndarray]) -> Stage:
+        """The stage whose noise the released coefficients carry."""
+        return self.first
+
+    @property
+    def expected_stage(self) -> Stage:
+        """The same before data: what noise and bands are expected to be."""
+        return self.first
+
+    @property
+    def risk(self) -> float:
+        """Expected squared error before data."""
+        return self.expected_stage.risk
+
+    @property
+    def numbers(self) -> str:
+        """How many numbers leave."""
+        return f"{sum(part.where.size for part in self.first.parts)} of {self.first.problem.size}"
+
+    def explanation(self) -> str:
+        """What is done in each pass, for which share of the budget; nothing where there is one."""
+        return ""
+
+    def outcome(self, drawn: Sequence[np.ndarray]) -> str:
+        """What private choices fell on, if there were any."""
+        return ""
+
+
+class OneStage(Schedule):
+    """One stage, and its numbers are the release."""
+
+    keeps_draws: ClassVar[bool] = False
+
+    def __init__(self, stage: Stage):
+        self.stage = stage
+
+    @property
+    def first(self) -> Stage:
+        return self.stage
+
+    def next(self, drawn: Sequence[np.ndarray]) -> Stage | None:
+        return None
+
+    def combine(self, drawn: Sequence[np.ndarray]) -> np.ndarray:
+        return self.stage.problem.finish(drawn[0], self.stage.parts)

@@ -1,0 +1,118 @@
+"""Where the summaries of a release come from: data that is read in passes, or summaries that were made before."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol, TypeVar
+
+from dpfda import engines
+from dpfda.core.errors import ParameterError, PlanMismatch
+from dpfda.engines import Declared, Summary
+from dpfda.engines.summarize import NOTHING
+from dpfda.engines.task import Labels
+from dpfda.problems.contracts import Encoder
+
+if TYPE_CHECKING:
+    from dpfda.reading.curves import Curves
+
+L = TypeVar("L")
+
+
+class Passes(Protocol):
+    """Records as a release reads them: one pass for several problems, each by its name."""
+
+    @property
+    def single_pass_reason(self) -> str:
+        """Why there can be no second pass, if so."""
+
+    def read(self, problems: Mapping[str, Encoder], most: Mapping[str, int]) -> Mapping[str, Summary]:
+        """One summary for each problem; of records whose number is public and given, no more than `most`."""
+
+    def count(self, problem: Encoder) -> Mapping[str, Summary]:
+        """All records through one problem, for whichever groups there are: how many there are is public."""
+
+
+def listed(labels: L) -> L:
+    """Labels that a later pass can read again."""
+    return list(labels) if isinstance(labels, Iterator) else labels  # type: ignore[return-value]
+
+
+@dataclass(frozen=True, eq=False)
+class Data:
+    """Records of any kind for one plan."""
+
+    curves: Curves
+    units: Labels = None
+    declared: Declared = NOTHING
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "units", listed(self.units))
+
+    @property
+    def single_pass_reason(self) -> str:
+        return "a checkpoint" if self.declared.checkpoint is not None else self.curves.single_pass_reason
+
+    def read(self, problems: Mapping[str, Encoder], most: Mapping[str, int]) -> Mapping[str, Summary]:
+        kept = most if self.declared.checkpoint is None else {}  # a checkpoint keeps all: more may follow
+        return {
+            name: engines.summarize(problem, self.curves, most=kept.get(name), units=self.units, declared=self.declared)
+            for name, problem in problems.items()
+        }
+
+    def count(self, problem: Encoder) -> Mapping[str, Summary]:
+        return self.read({"": problem}, {})
+
+
+@dataclass(frozen=True, eq=False)
+class GroupedData(Data):
+    """Records with a public label each: `by` is their column, or one label per record."""
+
+    by: Labels = None
+    groups: tuple[str, ...] | None = None
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        object.__setattr__(self, "by", listed(self.by))
+        if self.by is None:
+            raise ParameterError("groups need labels", "none", "Pass by=<a column, or one label per record>.")
+
+    def read(self, problems: Mapping[str, Encoder], most: Mapping[str, int]) -> Mapping[str, Summary]:
+        return self._summarize(problems, most)
+
+    def count(self, problem: Encoder) -> Mapping[str, Summary]:
+        return self._summarize(problem, {})
+
+    def _summarize(self, problems: Encoder | Mapping[str, Encoder], most: Mapping[str, int]) -> Mapping[str, Summary]:
+        kept = most if self.declared.checkpoint is None else {}
+        return engines.summarize_groups(
+            problems, self.curves, self.by, self.groups, most=kept or None, units=self.units, declared=self.declared
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class SharedData(Data):
+    """Records that all problems read alike, so that one summary serves them all."""
+
+    def read(self, problems: Mapping[str, Encoder], most: Mapping[str, int]) -> Mapping[str, Summary]:
+        name, problem = next(iter(problems.items()))
+        return dict.fromkeys(problems, super().read({name: problem}, most)[name])
+
+
+@dataclass(frozen=True, eq=False)
+class Given:
+    """Summaries that were made before, by the names of what they are for."""
+
+    summaries: Mapping[str, Summary]
+
+    @property
+    def single_pass_reason(self) -> str:
+        return "a summary" if set(self.summaries) == {""} else "summaries"
+
+    def read(self, problems: Mapping[str, Encoder], most: Mapping[str, int]) -> Mapping[str, Summary]:
+        if set(problems) != set(self.summaries):
+            raise PlanMismatch("There must be one summary per group of the plan.")
+        return self.summaries
+
+    def count(self, problem: Encoder) -> Mapping[str, Summary]:
+        return self.summaries

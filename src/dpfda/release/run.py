@@ -1,0 +1,97 @@
+"""The one way from a plan and data to a release: check passes and budget, read, charge, draw, seal.
+
+Every verb, every plan, every model and every command comes through here, and :mod:`dpfda.release.door` lies behind it.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, Protocol, TypeAlias
+
+from dpfda.core.errors import ParameterError, PlanMismatch
+from dpfda.engines import Summary
+from dpfda.ledger import Ledger
+from dpfda.release import door
+from dpfda.release.door import Member, Releases
+from dpfda.release.passes import Passes
+
+LedgerOrPath: TypeAlias = Ledger | str | os.PathLike[str] | None
+
+
+class Runnable(door.Charged, Protocol):
+    """A plan as it is carried out: its cost, its members by name (one, without a name, or one per group or class)."""
+
+    @property
+    def query(self) -> str: ...
+    @property
+    def members(self) -> Mapping[str, Member]: ...
+    def check_summaries(self, summaries: Mapping[str, Summary]) -> None:
+        """Refuse summaries that together would cost more than the plan states."""
+
+
+def run(plan: Runnable, passes: Passes, ledger: LedgerOrPath = None, query: str | None = None) -> Releases:
+    """Releases of all members of a plan, by name, under one charge."""
+    opened = _prepared(plan, passes, ledger)
+    return _carried_out(plan, _read(plan, passes), passes, opened, query)
+
+
+def run_counted(
+    plan_for: Callable[[Mapping[str, int] | None], Any],
+    passes: Passes,
+    ledger: LedgerOrPath = None,
+    query: str | None = None,
+) -> tuple[Any, Releases]:
+    """The same where n is public but not known: plan for a stand-in, count while reading, plan again.
+
+    `plan_for` makes the plan for these numbers of records, by name; for None, the stand-in.
+    """
+    stand_in = plan_for(None)
+    opened = _prepared(stand_in, passes, ledger)
+    found = passes.count(stand_in.stage.problem)
+    plan = plan_for({name: summary.count for name, summary in found.items()})
+    check_passes(plan, passes.single_pass_reason)
+    if any(member.stage.problem.key != found[name].key for name, member in plan.members.items()):
+        if passes.single_pass_reason:  # for this many records another first pass is better
+            raise ParameterError(
+                "without n the records are read twice",
+                passes.single_pass_reason,
+                "Pass n, the public number of records.",
+            )
+        found = _read(plan, passes)
+    return plan, _carried_out(plan, found, passes, opened, query)
+
+
+def check_passes(plan: Runnable, single_pass_reason: str) -> None:
+    """Refuse, before any charge, what can be read once (and why) where a member of the plan reads it several times."""
+    for member in plan.members.values():
+        member.schedule.check_passes(single_pass_reason)
+
+
+def _prepared(plan: Runnable, passes: Passes, ledger: LedgerOrPath) -> Ledger | None:
+    """Refuse before the data is read what would be refused after."""
+    check_passes(plan, passes.single_pass_reason)
+    opened = ledger if ledger is None or isinstance(ledger, Ledger) else Ledger(Path(ledger))
+    if opened is not None:
+        opened.check(plan.epsilon, plan.delta)
+    return opened
+
+
+def _most(plan: Runnable, names: Mapping[str, Any]) -> dict[str, int]:
+    return {name: plan.members[name].most for name in names if plan.members[name].most is not None}  # type: ignore[misc]
+
+
+def _read(plan: Runnable, passes: Passes) -> Mapping[str, Summary]:
+    problems = {name: member.stage.problem for name, member in plan.members.items()}
+    return passes.read(problems, _most(plan, problems))
+
+
+def _carried_out(
+    plan: Runnable, found: Mapping[str, Summary], passes: Passes, ledger: Ledger | None, query: str | None
+) -> Releases:
+    if set(found) != set(plan.members):
+        raise PlanMismatch("There must be one summary per group of the plan.")
+    plan.check_summaries(found)
+    reread = None if passes.single_pass_reason else lambda problems: passes.read(problems, _most(plan, problems))
+    return door.execute(plan, plan.members, found, ledger, query or plan.query, reread)

@@ -1,0 +1,144 @@
+"""Several releases under one charge: what releases of groups and of classes share."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numpy as np
+
+from dpfda.core import codec
+from dpfda.core.errors import ParameterError, shown
+from dpfda.core.files import write_whole
+from dpfda.results import plots, statements
+from dpfda.results.base import VERSION, Release, csv_of
+from dpfda.results.postprocess import Band
+from dpfda.results.statements import Statement
+from dpfda.results.wording import cost, guarantee
+
+R = TypeVar("R", bound=Release, covariant=True)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class JointRelease(Mapping[str, R]):
+    """Releases by name: a mapping, with one charge and one statement for all."""
+
+    plan: Any
+    releases: dict[str, R]
+
+    def __getitem__(self, name: object) -> R:
+        """The release of this name (or of a number that spells it)."""
+        if name not in self:
+            raise ParameterError(
+                f"a {self.plan.member} must be one of {', '.join(self.releases)}", shown(name), "Check the spelling."
+            )
+        return self.releases[str(name)]
+
+    def __contains__(self, name: object) -> bool:
+        return str(name) in self.releases
+
+    def get(self, name: object, default: Any = None) -> Any:
+        """The release of this name, or `default`."""
+        return self.releases.get(str(name), default)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.releases)
+
+    def __len__(self) -> int:
+        return len(self.releases)
+
+    def band(self, name: str, level: float = 0.95) -> Band:
+        """The simultaneous noise band of one of them."""
+        return self[name].band(level)
+
+    @property
+    def query(self) -> str:
+        """What was released under every name."""
+        return self._any.query
+
+    @property
+    def created(self) -> str:
+        """When all of them were released."""
+        return self._any.created
+
+    @property
+    def study(self) -> str | None:
+        """The study whose ledger was charged, once for all of them."""
+        return self._any.study
+
+    @property
+    def entry(self) -> int | None:
+        """The number of that charge."""
+        return self._any.entry
+
+    @property
+    def seal(self) -> str | None:
+        """The seal of that charge."""
+        return self._any.seal
+
+    @property
+    def _any(self) -> R:
+        return next(iter(self.releases.values()))
+
+    @property
+    def statement(self) -> str:
+        """What was protected in all of them together, and how each was made."""
+        return str(self.statement_parts)
+
+    @property
+    def statement_parts(self) -> Statement:
+        """The statement as data: its paragraphs by name, and one line for each."""
+        return statements.group_statement(self.plan, self.releases)
+
+    def plot(self, ax: Any = None) -> Any:
+        """All curves on one picture (one dimension), or the surfaces side by side."""
+        parts = list(self.releases.values())
+        title = f"{parts[0].title.capitalize()} by {self.plan.member}, {guarantee(self.plan)}"
+        if parts[0].dimension == 1:
+            curves: dict[str, np.ndarray] = {}
+            for name, part in self.releases.items():
+                label = self._label(name, part)
+                curves |= {f"{label} {line}".rstrip(): values for line, values in part.lines.items()}
+            ax = plots.overlay(parts[0].grid, curves, ax, title)
+            ax.set_ylabel(parts[0].query, **plots.SPELT)
+            return ax
+        if parts[0].dimension > 2:
+            raise ParameterError(
+                "pictures have at most two dimensions", "three", f"Plot one {self.plan.member} at a time."
+            )
+        return plots.panels(parts, title, names=list(self.releases))
+
+    def _label(self, name: str, release: Release) -> str:
+        """How a picture names one of them."""
+        return name
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({', '.join(self.releases)}; {cost(self.plan)} together)"
+
+    def to_json(self) -> str:
+        """Everything public about all releases, with a version and a checksum."""
+        bodies = {name: release.body() for name, release in self.releases.items()}
+        return codec.seal("releases", VERSION, {"plan": codec.to_plain(self.plan), "releases": bodies})
+
+    def save(self, path: str | os.PathLike[str]) -> Path:
+        """Write JSON with a version and a checksum; the file is whole or absent."""
+        return write_whole(path, self.to_json())
+
+    def to_csv(self, path: str | os.PathLike[str] | None = None, level: float = 0.95) -> str:
+        """Group, grid, value and band as CSV text, and into a file if a path is given."""
+        parts = [release._columns(level) for release in self.releases.values()]
+        groups = np.repeat(list(self.releases), [len(part["value"]) for part in parts])
+        text = csv_of({"group": groups} | {name: np.concatenate([part[name] for part in parts]) for name in parts[0]})
+        if path is not None:
+            write_whole(path, text)
+        return text
+
+    def to_dataframe(self, level: float = 0.95) -> Any:
+        """Group, grid, value and band as a pandas data frame."""
+        import pandas
+
+        frames = {name: release.to_dataframe(level) for name, release in self.releases.items()}
+        return pandas.concat(frames, names=["group"]).reset_index(level=0).reset_index(drop=True)

@@ -1,0 +1,184 @@
+"""How a plan speaks: its nouns, its table, and how accurate it says it will be.
+
+All of it comes from public facts. What takes long to compute, expected errors, is computed when it is asked for.
+"""
+
+from __future__ import annotations
+
+import html
+import math
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, Protocol
+
+if TYPE_CHECKING:
+    from dpfda.problems.contracts import Problem
+
+Rows = tuple[tuple[str, str], ...]
+
+
+class Priced(Protocol):
+    """Anything with a budget: a plan, or several under one charge."""
+
+    @property
+    def epsilon(self) -> Fraction: ...
+    @property
+    def delta(self) -> Fraction: ...
+
+
+class Planned(Priced, Protocol):
+    """What words need of a plan."""
+
+    @property
+    def n(self) -> int: ...
+    @property
+    def neighbors(self) -> str: ...
+    @property
+    def invalid(self) -> str: ...
+    @property
+    def digest(self) -> str: ...
+    @property
+    def problem(self) -> Problem: ...
+    @property
+    def chosen(self) -> object: ...
+    @property
+    def schedule(self) -> Any: ...
+    @property
+    def accuracy(self) -> Any: ...
+    @property
+    def expected_error(self) -> float: ...
+    @property
+    def expected_risk(self) -> float: ...
+    @property
+    def wording(self) -> Wording: ...
+
+
+@dataclass(frozen=True)
+class AccuracyWords:
+    """How accurate a release will be: rows and a sentence, made when they are asked for.
+
+    Errors are measured against `size`, which `size_name` names; `risk` is what the expected risk counts.
+    """
+
+    plan: Planned = field(repr=False)
+    size: float
+    size_name: str
+    risk: str = "noise plus prior bias"
+
+    @property
+    def rows(self) -> Rows:
+        """As rows of a table."""
+        plan = self.plan
+        return (
+            ("expected error", f"{number(plan.expected_error)} (noise only, as drawn, squared L2)"),
+            ("expected risk", f"{number(plan.expected_risk)} ({self.risk})"),
+            ("root of the risk", f"{math.sqrt(plan.expected_risk) / self.size:.2%} of {self.size_name}"),
+            ("noise at a point", f"{number(plan.accuracy.typical_sd)} standard deviation, typically"),
+        )
+
+    @property
+    def sentence(self) -> str:
+        """The same in a paragraph."""
+        rms, total = math.sqrt(self.plan.expected_error), math.sqrt(self.plan.expected_risk)
+        return (
+            f"The noise has a root mean squared L2 size of {number(rms)}, {rms / self.size:.1%} of {self.size_name} "
+            f"({self.size:.4g}); at a typical point its standard deviation is {number(self.plan.accuracy.typical_sd)}. "
+            f"Altogether ({self.risk}) the error is expected to be {number(total)} ({total / self.size:.1%}). These "
+            f"figures depend on no data."
+        )
+
+
+@dataclass(frozen=True)
+class Wording:
+    """How one kind of plan speaks: its nouns, its assumption, its own rows, and how accurate it says it will be."""
+
+    noun: str
+    release: str
+    record: str
+    target: str
+    assumption: str
+    unusable: str
+    rows: Rows
+    method: str
+    #: How many numbers leave.
+    numbers: str
+    accuracy: AccuracyWords
+    #: Empty where the kernel does not matter to the release.
+    kernel: str = ""
+    #: How often the data is read and for what, where a schedule says so.
+    passes: str = ""
+    #: What a record is made of, where a record is all that one person or household has.
+    piece: str = ""
+    #: What is added to the records where they are first named.
+    more: str = ""
+
+
+def number(value: float) -> str:
+    return f"{value:.3g}"
+
+
+def cost(plan: Priced) -> str:
+    """A budget in words: epsilon, and delta where there is one."""
+    delta = f" and delta {float(plan.delta):g} (not pure)" if plan.delta else ""
+    return f"epsilon {float(plan.epsilon):g}{delta}"
+
+
+def guarantee(plan: Priced) -> str:
+    """The guarantee in a few words, for titles."""
+    epsilon = float(plan.epsilon)
+    if plan.delta:
+        return f"({epsilon:g}, {float(plan.delta):g})-differentially private (not pure)"
+    return f"{epsilon:g}-differentially private"
+
+
+def describe_bound(bound: Any, length: float | None = None) -> str:
+    """A bound in words; for an L2 ball with the typical distance it allows at one point."""
+    center = bound.center
+    about = "zero" if center is None else f"{float(center):g}" if center.ndim == 0 else "the public centre curve"
+    if bound.on_grid:
+        typical = f", {number(bound.radius / math.sqrt(length))} root mean square" if length else ""
+        return f"{type(bound).__name__}: the {bound.norm} about {about} is at most {bound.radius:g}{typical}"
+    size = f"at most {bound.radius:g}" if hasattr(bound, "radius") else f"limited for {bound.size} coefficients"
+    return f"{type(bound).__name__}: the {bound.norm} about {about} is {size}"
+
+
+# -- tables -------------------------------------------------------------------------------
+
+
+def facts(plan: Planned) -> list[tuple[str, str]]:
+    """The rows of a plan's table: name and value."""
+    words = plan.wording
+    budget = f"{float(plan.epsilon):g}" + (f" = {plan.epsilon}" if plan.epsilon.denominator > 1 else "")
+    rows = [
+        ("release", words.release),
+        (f"{words.record}s (n)", f"{plan.n:,}" + (" (public guess)" if plan.problem.count_is_private else "")),
+        ("epsilon", budget),
+    ]
+    if plan.delta:
+        rows.append(("delta", f"{float(plan.delta):g}: approximate, not pure, differential privacy"))
+    return [
+        *rows,
+        ("neighbours", plan.neighbors),
+        *words.rows,
+        ("kernel", words.kernel or "not used by this method"),
+        ("method", words.method),
+        ("numbers released", words.numbers),
+        *words.accuracy.rows,
+    ]
+
+
+def table(plan: Planned) -> str:
+    rows = facts(plan)
+    width = max(len(name) for name, _ in rows)
+    return "\n".join(
+        [f"{type(plan).__name__} {plan.digest[:12]}", *(f"  {name:<{width}}  {value}" for name, value in rows)]
+    )
+
+
+def html_table(plan: Planned) -> str:
+    cells = "".join(
+        f"<tr><th style='text-align:left'>{html.escape(name)}</th>"
+        f"<td style='text-align:left'>{html.escape(value)}</td></tr>"
+        for name, value in facts(plan)
+    )
+    return f"<table><caption>{type(plan).__name__} {plan.digest[:12]}</caption>{cells}</table>"

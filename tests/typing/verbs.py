@@ -1,0 +1,47 @@
+"""What an editor knows: checked by mypy, never run. A line's comment says what it must report there."""
+
+from typing import reveal_type
+
+import numpy as np
+
+import dpfda as dp
+
+curves = np.zeros((100, 12))
+ball = dp.L2Ball(1.0)
+
+reveal_type(dp.mean(curves, epsilon=1.0, bound=ball))  # MeanRelease
+reveal_type(dp.mean("days.csv", epsilon="1/2", bound=ball, unit="patient", ledger="s.ledger"))  # MeanRelease
+reveal_type(dp.mean(curves, epsilon=1.0, bound=ball, by="arm"))  # GroupRelease[MeanRelease]
+reveal_type(dp.mean(curves, epsilon=1.0, bound=ball, by="arm")["a"])  # MeanRelease
+reveal_type(dp.covariance(curves, epsilon=1.0, bound=ball))  # CovarianceRelease
+reveal_type(dp.covariance(curves, epsilon=1.0, bound=ball, by=["a", "b"]))  # GroupRelease[CovarianceRelease]
+reveal_type(dp.covariance(curves, epsilon=1.0, bound=ball).eigenfunctions(2))  # ndarray
+reveal_type(dp.density(curves, epsilon=1.0, domain=[(0, 1)]))  # DensityRelease
+reveal_type(dp.density(counts={"a": [1]}, epsilon=1.0, domain=[(0, 1)]))  # GroupRelease[DensityRelease]
+reveal_type(dp.suggest_radius(curves, epsilon=0.1).bound)  # L2Ball
+reveal_type(dp.read("days.csv", columns="h*"))  # Curves
+reveal_type(dp.mean(curves, epsilon=1.0, bound=ball).band(0.95))  # Band
+reveal_type(dp.mean(curves, epsilon=1.0, bound=ball).values)  # ndarray
+reveal_type(dp.mean(curves, epsilon=1.0, bound=ball).statement)  # str
+
+plan = dp.MeanPlan(n=508, epsilon=1.0, bound=ball, grid=48)
+reveal_type(plan.release(curves))  # MeanRelease
+reveal_type(plan.summarize(curves))  # Summary
+reveal_type(plan.solve(target=0.01))  # float
+reveal_type(plan.expected_risk)  # float
+reveal_type(plan.accuracy.band())  # Band
+reveal_type(dp.compare(plan))  # dict[str, list[MeanPlan]]
+reveal_type(dp.load("mean.json"))  # Release
+reveal_type(dp.KernelClassifier(epsilon=1.0, domain=(0, 1)).fit(curves, curves))  # KernelClassifier
+reveal_type(dp.methods.KNorm(3))  # KNorm
+reveal_type(dp.errors.RecordError)  # RecordError
+
+dp.mean(curves, bound=ball)  # error
+dp.mean(curves, epsilon=1.0)  # error
+dp.mean(curves, epsilon=1.0, bound=ball, nonsense=3)  # error
+dp.mean(curves, epsilon=1.0, bound=ball, groups=["a"])  # error
+dp.mean(curves, epsilon=1.0, bound=ball, neighbors="swap")  # error
+dp.mean(curves, epsilon=1.0, bound=1.0)  # error
+dp.mean(curves, epsilon=1.0, bound=ball, columns="h*")  # error
+dp.read("days.csv", engine="no-such-engine")  # error
+plan.release(curves, nonsense=3)  # error
