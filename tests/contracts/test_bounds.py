@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
-from conftest import BOUNDS, GRID, hostile, plan_of
+from conftest import BOUNDS, GRID, hostile, plan_of, stage_loss
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import minimize
 
 import dpfda as dp
-from dpfda.bounds.lattice import RADIUS
+from dpfda.bounds.lattice import RADIUS, clip_euclidean
 from dpfda.bounds.sensitivities import BoxSensitivity, EuclideanSensitivity, ManhattanSensitivity
 
 lattice_rows = st.lists(st.lists(st.floats(-1e300, 1e300).map(np.rint), min_size=5, max_size=5), min_size=1, max_size=4)
@@ -165,3 +165,25 @@ def test_balance_spends_the_budget_and_beats_random_allocations(kind, rng):
         other = np.abs(rng.standard_cauchy(5)) * 10.0 ** rng.uniform(-2, 2, 5)
         other = other / sensitivity.support(other)
         assert risk(u) <= risk(other) * (1 + 1e-6)
+
+
+@dataclass(frozen=True, eq=False)
+class UpperBall(dp.L2Ball):
+    """An L2 ball whose curves lie above the centre: records below it are brought up to it."""
+
+    @staticmethod
+    def clip_lattice(lattice):
+        return clip_euclidean(np.maximum(lattice, 0))
+
+    def sensitivity(self, lengths, diameter):
+        return EuclideanSensitivity(lengths, diameter / np.sqrt(2))  # two such records are at most so far apart
+
+
+def test_a_bound_that_clips_in_its_own_way_is_not_clipped_in_another(rng):
+    """The quick loop knows the Euclidean ball only; the sensitivity is the bound's own."""
+    plan = dp.MeanPlan(n=10, epsilon=1, bound=UpperBall(1.0), grid=GRID, method=dp.methods.FRL(8))
+    base = 0.1 * rng.normal(size=(9, GRID.size))
+    part = plan.stage.parts[0]
+    worst = plan.basis.functions[:, part.where] @ (part.filter / part.law.scales)  # where noise hides least
+    pair = [np.vstack([base, sign * worst / GRID.norm(worst)]) for sign in (1, -1)]
+    assert 0.5 < stage_loss(plan.stage, *pair) <= 1

@@ -70,7 +70,7 @@ def steps(plan: Any) -> dict[str, Callable[[], np.ndarray]]:
     found = {}
     for name, data in extremes().items():
         settled = plan.stage.to_lattice(plan.summarize(data))
-        found[name] = lambda settled=settled: exits._drawn(plan.stage, settled)
+        found[name] = lambda settled=settled: exits._draw(plan.stage, settled)
         found[name]()  # what is public is computed once and kept
     return found
 

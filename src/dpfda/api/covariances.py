@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Unpack, overload
+from typing import Unpack, overload
 
-from dpfda.api.releasing import release_curves
+from dpfda.api.releasing import release_curves, verb
 from dpfda.api.types import (
     By,
     CurveOptions,
@@ -21,13 +21,14 @@ from dpfda.api.types import (
 from dpfda.bounds import L2Ball
 from dpfda.methods import Method
 from dpfda.plans.covariance import CovariancePlan
+from dpfda.reading.curves import Records
 from dpfda.results.covariance import CovarianceRelease
 from dpfda.results.groups import GroupRelease
 
 
 @overload
 def covariance(
-    curves: Any,
+    curves: Records,
     *,
     epsilon: Epsilon,
     bound: L2Ball,
@@ -37,7 +38,7 @@ def covariance(
 ) -> CovarianceRelease: ...
 @overload
 def covariance(
-    curves: Any,
+    curves: Records,
     *,
     epsilon: Epsilon,
     bound: L2Ball,
@@ -46,8 +47,9 @@ def covariance(
     n: Sizes | None = None,
     **options: Unpack[CurveOptions],
 ) -> GroupRelease[CovarianceRelease]: ...
+@verb
 def covariance(
-    curves: Any,
+    curves: Records,
     *,
     epsilon: Epsilon | None = None,
     bound: L2Ball | None = None,

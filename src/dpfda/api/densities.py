@@ -8,39 +8,41 @@ from typing import Any, Unpack, overload
 import numpy as np
 from numpy.typing import ArrayLike
 
-from dpfda.api.releasing import PLACEHOLDER, Request
+from dpfda.api.releasing import PLACEHOLDER, Request, verb
 from dpfda.api.types import By, DensityOptions, Epsilon, Invalid, LedgerLike, Neighbors, Outside, Sizes
 from dpfda.core.checks import check_guess
 from dpfda.core.errors import ParameterError, RecordError, shown
 from dpfda.core.labels import as_groups
 from dpfda.methods import KNorm, Method
 from dpfda.plans.density import DensityPlan
-from dpfda.reading.curves import as_curves
-from dpfda.release.passes import Data, Given, GroupedData
+from dpfda.reading.curves import Records, as_curves
+from dpfda.release.passes import FromGroupedRecords, FromRecords, FromSummaries
 from dpfda.results.density import DensityRelease
 from dpfda.results.groups import GroupRelease
 from dpfda.spaces.kernels import Kernel
 
+Edges = ArrayLike | Sequence[ArrayLike]
 Domain = Sequence[tuple[float, float]]
 
 
 @overload
 def density(
-    points: Any = None, *, epsilon: Epsilon, domain: Domain, counts: ArrayLike | None = None, by: None = None,
+    points: Records = None, *, epsilon: Epsilon, domain: Domain, counts: ArrayLike | None = None, by: None = None,
     n: int | None = None, **options: Unpack[DensityOptions],
 ) -> DensityRelease: ...  # fmt: skip
 @overload
 def density(
-    points: Any = None, *, epsilon: Epsilon, domain: Domain, counts: Mapping[str, ArrayLike], by: None = None,
+    points: Records = None, *, epsilon: Epsilon, domain: Domain, counts: Mapping[str, ArrayLike], by: None = None,
     groups: Sequence[str] | None = None, n: Sizes | None = None, **options: Unpack[DensityOptions],
 ) -> GroupRelease[DensityRelease]: ...  # fmt: skip
 @overload
 def density(
-    points: Any = None, *, epsilon: Epsilon, domain: Domain, counts: None = None, by: By,
+    points: Records = None, *, epsilon: Epsilon, domain: Domain, counts: None = None, by: By,
     groups: Sequence[str] | None = None, n: Sizes | None = None, **options: Unpack[DensityOptions],
 ) -> GroupRelease[DensityRelease]: ...  # fmt: skip
+@verb
 def density(
-    points: Any = None,
+    points: Records = None,
     *,
     epsilon: Epsilon | None = None,
     domain: Domain | None = None,
@@ -48,7 +50,7 @@ def density(
     by: By | None = None,
     groups: Sequence[str] | None = None,
     cells: int | Sequence[int] | None = None,
-    edges: Any = None,
+    edges: Edges | None = None,
     axes: Sequence[str] | None = None,
     kernel: Kernel | None = None,
     bandwidth: float | Sequence[float] | None = None,
@@ -132,16 +134,16 @@ def density(
         return _of_counts(request, counts, by, groups)
     curves = as_curves(points)
     if by is not None:
-        return request.release_groups(lambda names: GroupedData(curves, by=by, groups=names), groups)
+        return request.release_groups(lambda names: FromGroupedRecords(curves, by=by, groups=names), groups)
     if groups is not None:
         raise ParameterError("groups need labels", "none", "Pass by=<a column, or one label per point>.")
     if n is None:  # public under `replace`, and most sources know it
         hint = curves.source().size_hint()
         request = Request(plan_for, neighbors, hint if hint is not None and hint >= 2 else None, ledger, query)
-    return request.release(Data(curves))
+    return request.release(FromRecords(curves))
 
 
-def _check_given(points: Any, counts: Any, domain: Domain | None) -> None:
+def _check_given(points: object, counts: object, domain: Domain | None) -> None:
     if (points is None) == (counts is None):
         raise ParameterError("a density needs points or counts", "both or neither", "Pass one of them.")
     if domain is None:
@@ -151,7 +153,10 @@ def _check_given(points: Any, counts: Any, domain: Domain | None) -> None:
 
 
 def _of_counts(
-    request: Request[DensityRelease], counts: Any, by: By | None, groups: Sequence[str] | None
+    request: Request[DensityRelease],
+    counts: ArrayLike | Mapping[str, ArrayLike],
+    by: By | None,
+    groups: Sequence[str] | None,
 ) -> DensityRelease | GroupRelease[DensityRelease]:
     """The same from tables of counts, which are summaries already."""
     stand_in = request.plan_for(None)
@@ -161,7 +166,7 @@ def _of_counts(
     if not isinstance(counts, Mapping):
         if groups is not None:
             raise ParameterError("groups need labels", "none", "Pass counts={'north': [...], ...}.")
-        return request.release(Given({"": stand_in.summarize_counts(counts)}))
+        return request.release(FromSummaries({"": stand_in.summarize_counts(counts)}))
     tables = {str(name): table for name, table in counts.items()}
     if len(tables) < len(counts):
         raise ParameterError("groups must have different names", "two that are spelt alike", "Rename one.")
@@ -174,4 +179,4 @@ def _of_counts(
         raise ParameterError("groups must hold those of the counts", shown(min(missing)), "Add it to groups.")
     nothing = np.zeros(stand_in.problem.bins, dtype=int)
     found = {name: stand_in.summarize_counts(tables.get(name, nothing)) for name in names or tables}
-    return request.release_groups(lambda _: Given(found), names or tuple(tables))
+    return request.release_groups(lambda _: FromSummaries(found), names or tuple(tables))

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Unpack, overload
+from typing import Unpack, overload
 
-from dpfda.api.releasing import release_curves
+from dpfda.api.releasing import release_curves, verb
 from dpfda.api.types import (
     By,
     CurveOptions,
@@ -21,13 +21,14 @@ from dpfda.api.types import (
 from dpfda.bounds import Bound
 from dpfda.methods import Method
 from dpfda.plans.mean import MeanPlan
+from dpfda.reading.curves import Records
 from dpfda.results.groups import GroupRelease
 from dpfda.results.mean import MeanRelease
 
 
 @overload
 def mean(
-    curves: Any,
+    curves: Records,
     *,
     epsilon: Epsilon,
     bound: Bound,
@@ -37,7 +38,7 @@ def mean(
 ) -> MeanRelease: ...
 @overload
 def mean(
-    curves: Any,
+    curves: Records,
     *,
     epsilon: Epsilon,
     bound: Bound,
@@ -46,8 +47,9 @@ def mean(
     n: Sizes | None = None,
     **options: Unpack[CurveOptions],
 ) -> GroupRelease[MeanRelease]: ...
+@verb
 def mean(
-    curves: Any,
+    curves: Records,
     *,
     epsilon: Epsilon | None = None,
     bound: Bound | None = None,

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Any, cast
+from typing import cast
 
 from numpy.typing import ArrayLike
 
-from dpfda.api.releasing import release_curves
+from dpfda.api.releasing import release_curves, verb
 from dpfda.api.types import Epsilon, GridLike, Invalid, LedgerLike, Neighbors, UnitLike
 from dpfda.plans.radius import RadiusPlan
+from dpfda.reading.curves import Records
 from dpfda.results.radius import RadiusRelease
 
 
+@verb
 def suggest_radius(
-    curves: Any,
+    curves: Records,
     *,
     epsilon: Epsilon | None = None,
     quantile: float = 0.95,

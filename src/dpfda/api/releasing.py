@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, Generic, TypeVar
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, fields
+from functools import wraps
+from typing import Any, Generic, TypeVar, cast
 
 from dpfda.api.types import By, GridLike, LedgerLike, Sizes, UnitLike
 from dpfda.core.checks import check_guess
@@ -12,17 +13,37 @@ from dpfda.core.errors import ParameterError, RecordError, shown
 from dpfda.core.labels import as_groups, warn_of_reading
 from dpfda.plans.base import Plan
 from dpfda.plans.groups import GroupPlan
-from dpfda.reading.curves import Curves, as_curves
-from dpfda.release.passes import Data, GroupedData, Passes
+from dpfda.reading.curves import Curves, Records, as_curves
+from dpfda.release.passes import FromGroupedRecords, FromRecords, Passes
 from dpfda.release.run import run, run_counted
 from dpfda.results.groups import GroupRelease
-from dpfda.spaces.alignment import Interpolate
+from dpfda.spaces.alignment import Align, Interpolate
 from dpfda.spaces.grid import AnyGrid
 from dpfda.spaces.units import Unit
 
 #: Stands in for n while the records are being counted; under `replace` n is public anyway.
 PLACEHOLDER = 1000
 R = TypeVar("R")
+
+
+F = TypeVar("F", bound=Callable[..., object])
+#: What is said to `dp.read`, and never to a verb.
+OF_READING = {field.name for field in fields(Curves)} - {"data", "grid"}
+
+
+def verb(function: F) -> F:
+    """A function of the user's: whoever tells it how to read is told where that belongs."""
+
+    @wraps(function)
+    def call(*given: object, **options: object) -> object:
+        if misplaced := sorted(OF_READING & options.keys()):
+            raise TypeError(
+                f"{function.__name__}() got an unexpected keyword argument {misplaced[0]!r}. It says how data is read: "
+                f"pass dp.read(data, {misplaced[0]}=...) as the data."
+            )
+        return function(*given, **options)
+
+    return cast(F, call)
 
 
 @dataclass(frozen=True)
@@ -46,10 +67,16 @@ class Request(Generic[R]):
         if self.n is not None:
             released: R = run(self.plan_for(self.n), passes, self.ledger, self.query)[""]
             return released
-        plan_for = lambda sizes: self.plan_for(None if sizes is None else sizes[""])  # noqa: E731
-        return run_counted(plan_for, passes, self.ledger, self.query)[1][""]  # type: ignore[no-any-return]
 
-    def release_groups(self, passes_for: Callable[[tuple[str, ...] | None], Passes], groups: Any) -> GroupRelease[Any]:
+        def plan_for(sizes: Mapping[str, int] | None) -> Plan[R]:
+            return self.plan_for(None if sizes is None else sizes[""])
+
+        counted: R = run_counted(plan_for, passes, self.ledger, self.query)[1][""]
+        return counted
+
+    def release_groups(
+        self, passes_for: Callable[[tuple[str, ...] | None], Passes], groups: Sequence[object] | None
+    ) -> GroupRelease[Any]:
         """One release per group, for one charge; groups that were not listed are read from the data, with a warning."""
         check_guess(self.n, self.neighbors)
         names = as_groups(groups)
@@ -67,7 +94,9 @@ class Request(Generic[R]):
         def plan_for(sizes: Mapping[str, int] | None) -> Plan[R] | GroupPlan[Plan[R]]:
             return self.plan_for(None) if sizes is None else self._group_plan(tuple(sizes), sizes, names is not None)
 
-        return GroupRelease(*run_counted(plan_for, passes, self.ledger, self.query))
+        counted, releases = run_counted(plan_for, passes, self.ledger, self.query)
+        assert isinstance(counted, GroupPlan)
+        return GroupRelease(counted, releases)
 
     def _group_plan(self, names: Sequence[str], found: Mapping[str, int], listed: bool) -> GroupPlan[Plan[R]]:
         """A plan for each group: for as many records as were said, or found."""
@@ -86,8 +115,8 @@ class Request(Generic[R]):
 
 
 def release_curves(
-    kind: Callable[..., Plan[R]], curves: Any, facts: dict[str, Any], grid: GridLike | None, unit: UnitLike | None,
-    n: Sizes | None, by: By | None, groups: Iterable[str] | None, ledger: LedgerLike | None, query: str,
+    kind: Callable[..., Plan[R]], curves: Records, facts: dict[str, Any], grid: GridLike | None, unit: UnitLike | None,
+    n: Sizes | None, by: By | None, groups: Sequence[str] | None, ledger: LedgerLike | None, query: str,
 ) -> R | GroupRelease[Any]:  # fmt: skip
     """The release (or one per group) of a verb about curves."""
     check_guess(n, facts["neighbors"])
@@ -99,27 +128,27 @@ def release_curves(
     request = Request(lambda size: kind(n=PLACEHOLDER if size is None else size, **facts), facts["neighbors"], n,
                       ledger, query)  # fmt: skip
     if by is None:
-        return request.release(Data(given, units))
-    return request.release_groups(lambda names: GroupedData(given, units, by=by, groups=names), groups)
+        return request.release(FromRecords(given, units))
+    return request.release_groups(lambda names: FromGroupedRecords(given, units, by=by, groups=names), groups)
 
 
-def _align(curves: Curves) -> Any:
+def _align(curves: Curves) -> Align | None:
     """Curves at their own times are brought to the grid, also where nothing was said about how."""
     return Interpolate() if curves.align is None and curves.irregular else curves.align
 
 
-def _unit(unit: UnitLike | None) -> tuple[str | Unit | None, Sequence[Any] | None]:
+def _unit(unit: UnitLike | None) -> tuple[str | Unit | None, Sequence[object] | None]:
     """A unit is a column, a rule, or one label per record."""
     if unit is None or isinstance(unit, str | Unit):
         return unit, None
     return Unit("unit"), list(unit) if hasattr(unit, "__iter__") else unit
 
 
-def _grid(curves: Curves, grid: GridLike | None, facts: dict[str, Any]) -> AnyGrid | int:
+def _grid(curves: Curves, grid: GridLike | None, facts: Mapping[str, object]) -> AnyGrid | int:
     """The grid that was given, with the verb or with the data, or the data's own."""
     if grid is not None and curves.grid is not None and grid != curves.grid:
         raise ParameterError("a grid is given once", "one with the data and another one", "Drop one of them.")
     found = grid if grid is not None else curves.grid
     if found is not None:
         return found
-    return curves.grid_or_refuse(facts["invalid"] == "center" or facts["neighbors"] == "add-remove")
+    return curves.public_grid(facts["invalid"] == "center" or facts["neighbors"] == "add-remove")

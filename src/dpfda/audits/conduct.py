@@ -10,17 +10,19 @@ import copy
 import random
 import sys
 import tempfile
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from types import FrameType
+from typing import Any, cast
 
 import numpy as np
 
 from dpfda import noise
 from dpfda.audits.children import CAN_FORK, at_once
 from dpfda.audits.releases import Data, book_for
+from dpfda.audits.targets import Audited, OnePlan
 from dpfda.core.errors import BudgetExceeded, DpfdaError
 
 #: Releases of a single number that are compared together.
@@ -36,7 +38,7 @@ class Check:
     detail: str
 
 
-def checks(plan: Any, data: Data, report_progress: Callable[[int], None]) -> list[Check]:
+def checks(plan: Audited, data: Data, report_progress: Callable[[int], None]) -> list[Check]:
     """All of them, each on its own ledger."""
     found = []
     for check in (_charged_first, _refused, _copies, _fresh, _fresh_in_children):
@@ -46,7 +48,7 @@ def checks(plan: Any, data: Data, report_progress: Callable[[int], None]) -> lis
     return found
 
 
-def _charged_first(plan: Any, data: Data, path: Path) -> Check:
+def _charged_first(plan: Audited, data: Data, path: Path) -> Check:
     """Watches a release: by the first call of a law's draw, the charge must have been written."""
     book, early = book_for(plan, path, 1), []
 
@@ -72,14 +74,15 @@ def _charged_first(plan: Any, data: Data, path: Path) -> Check:
 
 
 @contextmanager
-def _watched(plan: Any, draws: Callable[[], None]) -> Iterator[list[int]]:
+def _watched(plan: Audited, draws: Callable[[], None]) -> Iterator[list[int]]:
     """Call `draws` whenever a law is about to draw."""
     laws: set[Any] = {noise.Laplace, noise.Ball, noise.Gaussian, noise.Choice}
-    laws |= {type(part.law) for member in getattr(plan, "plans", (plan,)) for part in member.stage.parts}
+    members = cast(Sequence[OnePlan], getattr(plan, "plans", (plan,)))
+    laws |= {type(part.law) for member in members for part in member.stage.parts}
     codes = {law.draw.__code__ for law in laws}
     calls, before = [0], sys.getprofile()
 
-    def watch(frame: Any, event: str, argument: Any) -> None:
+    def watch(frame: FrameType, event: str, argument: object) -> None:
         if event == "call" and frame.f_code in codes:
             calls[0] += 1
             if calls[0] == 1:  # what is charged by then holds for all
@@ -94,7 +97,7 @@ def _watched(plan: Any, draws: Callable[[], None]) -> Iterator[list[int]]:
         sys.setprofile(before)
 
 
-def _refused(plan: Any, data: Data, path: Path) -> Check:
+def _refused(plan: Audited, data: Data, path: Path) -> Check:
     """A budget that is used up: nothing is released, and nothing is charged."""
     name, book = "A used-up budget releases nothing", book_for(plan, path, 1)
     plan.release(data.rows, book, **data.reading)
@@ -108,7 +111,7 @@ def _refused(plan: Any, data: Data, path: Path) -> Check:
     return Check(name, False, "the second release went through")
 
 
-def _copies(plan: Any, data: Data, path: Path) -> Check:
+def _copies(plan: Audited, data: Data, path: Path) -> Check:
     """Copies of the plan, of every kind, charge the same ledger as much."""
     name = "Copies do not escape the ledger"
     kinds: dict[str, Callable[[], Any]] = {
@@ -131,7 +134,7 @@ def _copies(plan: Any, data: Data, path: Path) -> Check:
     return Check(name, made > 0, f"{made} kinds of copies were charged like the plan itself")
 
 
-def _fresh(plan: Any, data: Data, path: Path) -> Check:
+def _fresh(plan: Audited, data: Data, path: Path) -> Check:
     """The same release after the same seeds, of the plan and of a copy: never the same noise."""
     seen, before = set(), (random.getstate(), np.random.get_state())  # noqa: NPY002
     for twin in (plan, copy.copy(plan)) * 3:
@@ -145,7 +148,7 @@ def _fresh(plan: Any, data: Data, path: Path) -> Check:
     )
 
 
-def _fresh_in_children(plan: Any, data: Data, path: Path) -> Check:
+def _fresh_in_children(plan: Audited, data: Data, path: Path) -> Check:
     """Two processes that begin alike must not draw alike."""
     name = "Noise differs between processes that begin alike"
     if not CAN_FORK:
@@ -158,7 +161,7 @@ def _fresh_in_children(plan: Any, data: Data, path: Path) -> Check:
     return Check(name, len(seen) == 3, f"{len(seen)} of 3 forked processes drew different noise")
 
 
-def _noise(plan: Any, data: Data) -> bytes:
+def _noise(plan: Audited, data: Data) -> bytes:
     """The numbers of a release; of many, where one is a choice among few that may well come twice."""
     found = _numbers(plan.release(data.rows, **data.reading))
     if found.size == 1:

@@ -20,9 +20,10 @@ import numpy as np
 from dpfda.audits.conduct import Check
 from dpfda.audits.people import hostile, space_of
 from dpfda.audits.search import Found
-from dpfda.audits.targets import WHOLE, first_target
+from dpfda.audits.targets import WHOLE, OnePlan, first_target
 from dpfda.core.errors import ParameterError
 from dpfda.plans import opendp as interop
+from dpfda.problems.summary import Summary
 from dpfda.reading.curves import Curves
 
 #: Words that stand for a label that is not there.
@@ -31,7 +32,7 @@ WORDS = ("NA", "NULL", "NaN", "None", "n/a", "")
 TIMES, MOST = (0.01, 1, 10, 100, 1000), (2**31, 2**38)
 
 
-def door_checks(plan: Any, found: Found, report_progress: Callable[[int], None]) -> list[Check]:
+def door_checks(plan: OnePlan, found: Found, report_progress: Callable[[int], None]) -> list[Check]:
     """All of them, on the worst pair that was found."""
     doors = Doors(plan, found)
     checks = [doors.merging(), doors.files(), doors.counts(), doors.records(), doors.queries()]
@@ -43,7 +44,7 @@ def door_checks(plan: Any, found: Found, report_progress: Callable[[int], None])
 class Doors:
     """One plan, one of whose people is attacked from outside the noise."""
 
-    def __init__(self, plan: Any, found: Found):
+    def __init__(self, plan: OnePlan, found: Found):
         width = found.pair.first.shape[1]
         if plan.n * width > WHOLE:  # the doors of a smaller plan are the same ones
             plan = replace(plan, n=max(2, WHOLE // width))
@@ -56,7 +57,7 @@ class Doors:
 
     # -- what two neighbours do -----------------------------------------------------------------
 
-    def _outcome(self, summarize: Callable[..., Any], *given: Any, **reading: Any) -> np.ndarray | str:
+    def _outcome(self, summarize: Callable[..., Summary], *given: object, **reading: Any) -> np.ndarray | str:
         """The statistic of a data set, or the name of the refusal."""
         try:
             return np.asarray(self.plan.statistic(summarize(*given, **reading)))
@@ -68,9 +69,9 @@ class Doors:
         refused = [outcome for outcome in (one, two) if isinstance(outcome, str)]
         if len(refused) == 2 or (refused and may_stop):
             return Check(name, True, f"{how} is refused")
-        if refused:
+        if isinstance(one, str) or isinstance(two, str):
             return Check(name, False, f"{how} is refused for one neighbour only ({refused[0]}): a loss without bound")
-        loss = self.target.loss(one - two)  # type: ignore[operator]
+        loss = self.target.loss(one - two)
         return Check(name, loss <= self.target.epsilon, f"{how}: loss {loss:.9g} of {self.target.epsilon:.6g}")
 
     @property
@@ -93,7 +94,7 @@ class Doors:
         others = max(2, target.n - 2)
         half = others // 2
 
-        def both(record: np.ndarray | None) -> Any:
+        def both(record: np.ndarray | None) -> Summary:
             parts = []
             for some in (range(half), range(half, others)):
                 rows, names = np.repeat(self.other, len(some), axis=0), [f"person {i:06d}" for i in some]
@@ -127,10 +128,10 @@ class Doors:
                     return Check(name, False, f"summaries of one file merge ({twin.name})")
         return Check(name, True, "under one name, a link and a second name it is refused the second time")
 
-    def _merged(self, one: Curves, other: Curves) -> Any:
+    def _merged(self, one: Curves, other: Curves) -> Summary:
         return self.plan.summarize(one).merge(self.plan.summarize(other))
 
-    def _written(self, path: Path, rows: np.ndarray, people: list[str]) -> Callable[[Any], Curves]:
+    def _written(self, path: Path, rows: np.ndarray, people: list[str]) -> Callable[[str | list[str]], Curves]:
         """Rows in a text file, with whose they are; and how that is read."""
         names = [f"c{i}" for i in range(rows.shape[1])]
         unit = self.target.unit
@@ -173,10 +174,10 @@ class Doors:
                 check = self._told(name, one, two, f"{more:,} records", False)
                 if not check.passed or isinstance(one, str):
                     return Check(name, False, check.detail)
-                worst = max(worst, target.loss(one - two))  # type: ignore[operator]
+                worst = max(worst, target.loss(one - two))
         return Check(name, True, f"up to {max(MOST):,}; largest loss {worst:.9g} of {target.epsilon:.6g}")
 
-    def _many(self, count: int) -> Any:
+    def _many(self, count: int) -> Summary:
         """So many records, none of whom is anybody else: doubled and added."""
         alone = self.target.read(self.first, ["somebody"])
         nobody = self.target.read(self.first[:0], [])
@@ -224,7 +225,7 @@ class Doors:
         return Check(name, True, f"it answers {len(odd)} hostile records")
 
 
-def _accepted(work: Callable[..., Any], *given: Any, **options: Any) -> bool:
+def _accepted(work: Callable[..., object], *given: object, **options: object) -> bool:
     """Whether something goes through. What stops it is up to the code that is audited."""
     try:
         work(*given, **options)

@@ -10,13 +10,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
 
 import numpy as np
 from scipy import special, stats
 
 from dpfda.noise import Ball, Choice, Gaussian
 from dpfda.noise.common import RESOLUTION
+from dpfda.noise.law import Law
 
 #: Classes of equal probability in which the shape of a law is tested, and draws in each that are enough.
 CLASSES, ENOUGH = 32, 1000
@@ -44,7 +44,7 @@ class View:
     power: float = 1.0  # of the scale in these numbers
 
 
-def views(law: Any, z: np.ndarray) -> list[View]:
+def views(law: Law, z: np.ndarray) -> list[View]:
     """What is tested of noise in units of its scales."""
     if isinstance(law, Gaussian):
         return [View("scale", z**2, partial(special.chdtr, 1), _squares, 1.0, 2.0)]
@@ -61,7 +61,7 @@ def views(law: Any, z: np.ndarray) -> list[View]:
     return found
 
 
-def log_density(law: Any, z: np.ndarray) -> np.ndarray:
+def log_density(law: Law, z: np.ndarray) -> np.ndarray:
     """Logarithm of the density at noise in units of its scales, up to a constant."""
     if isinstance(law, Gaussian):
         return -(z**2).sum(axis=-1) / 2
@@ -105,7 +105,7 @@ def _pearson(classes: np.ndarray, n: int) -> np.ndarray:
     return special.chdtrc(count - 1, ((classes - n / count) ** 2 / (n / count)).sum(axis=1))
 
 
-def strength(law: Any) -> float | None:
+def strength(law: Law) -> float | None:
     """How well the scale of one coordinate is seen, against Laplace noise; None where there are no scales.
 
     A coordinate of ball noise that is short by a share d lowers its mean share of the squared length, 1/M, by a share
@@ -124,7 +124,7 @@ def strength(law: Any) -> float | None:
 class Tally:
     """Sums over draws of one law, from which every p-value follows. Those of several processes add up."""
 
-    def __init__(self, law: Any, about: np.ndarray):
+    def __init__(self, law: Law, about: np.ndarray):
         """`about` is what the noise is added to: floats of that size tell it only so finely."""
         self.law = law
         steps = getattr(law, "steps", law.scales * 2.0**-RESOLUTION)

@@ -16,6 +16,8 @@ from scipy import special
 
 from dpfda.audits.laws import log_chances, log_density
 from dpfda.noise import Choice
+from dpfda.problems.stage import Part, Stage
+from dpfda.problems.summary import Summary
 
 #: Thresholds that are tried on the first half.
 THRESHOLDS = 200
@@ -29,12 +31,12 @@ class Side:
     real: list[np.ndarray]
 
 
-def side_of(stage: Any, summary: Any) -> Side:
+def side_of(stage: Stage, summary: Summary) -> Side:
     settled = stage.to_lattice(summary)
     return Side(settled, [part.law.real(s) for part, s in zip(stage.parts, settled, strict=True)])
 
 
-def likelihood(part: Any, outcomes: np.ndarray, ours: np.ndarray, theirs: np.ndarray) -> np.ndarray:
+def likelihood(part: Part, outcomes: np.ndarray, ours: np.ndarray, theirs: np.ndarray) -> np.ndarray:
     """How much more likely outcomes of one part are from our side than from theirs, as logarithms."""
     law = part.law
     if isinstance(law, Choice):

@@ -7,12 +7,12 @@ room only reads it, so that one search serves curves, points, and inputs with a 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
 from dpfda.problems.contracts import Problem
-from dpfda.problems.design import Covariates, CurveResponse, Features
+from dpfda.problems.design import Covariates, CurveResponse, Features, NumberResponse
 from dpfda.problems.mean import MeanProblem
 from dpfda.problems.moments import PairProblem
 from dpfda.problems.risk import RiskProblem
@@ -104,12 +104,15 @@ def _pairs(problem: PairProblem) -> Space:
     """Inputs and a response, each in its own ranges; shapes of a response go with the inputs at their far end."""
     design, response = problem.design, problem.response
     if isinstance(design, Covariates):
-        ranges = design.ranges or ((-design.norm, design.norm),) * design.count  # type: ignore[operator]
+        norm = design.norm or 0.0  # one of the two is there
+        ranges = design.ranges or ((-norm, norm),) * design.count
     else:
         assert isinstance(design, Features)
         ranges = design.map.box.domain
     inputs = _box(list(ranges))
-    answers = _curves(response.code) if isinstance(response, CurveResponse) else _box([response.range])  # type: ignore[attr-defined]
+    answers = (
+        _curves(response.code) if isinstance(response, CurveResponse) else _box([cast(NumberResponse, response).range])
+    )
     shapes = np.hstack([np.tile(inputs.half, (len(answers.shapes), 1)), answers.shapes])
     return Space(
         np.append(inputs.low, answers.low), np.append(inputs.high, answers.high),

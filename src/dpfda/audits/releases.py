@@ -7,15 +7,17 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from fractions import Fraction
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
 from dpfda.audits.laws import Finding, Tally
-from dpfda.audits.outcomes import Bound, likelihood, lower_bound, side_of
-from dpfda.audits.targets import Target, later_target
+from dpfda.audits.outcomes import Bound, Side, likelihood, lower_bound, side_of
+from dpfda.audits.targets import Audited, OnePlan, Target, later_target
 from dpfda.ledger import Ledger
 from dpfda.noise import Choice
+from dpfda.problems.stage import Stage
+from dpfda.problems.summary import Summary
 
 #: Releases that one ledger pays for: a delta of up to 1/64 then fits as well.
 PER_LEDGER = 32
@@ -48,7 +50,7 @@ class Data:
 
 
 def whole_releases(
-    plan: Any, sides: tuple[Data, Data], count: int, false_alarm: float, report_progress: Callable[[int], None]
+    plan: OnePlan, sides: tuple[Data, Data], count: int, false_alarm: float, report_progress: Callable[[int], None]
 ) -> Whole:
     """`count` releases, half of them of each side: what was charged, and what their outcomes tell."""
     charged = [Fraction(0), Fraction(0)]
@@ -73,13 +75,13 @@ def whole_releases(
     return Whole(count, (charged[0], charged[1]), owed, repeated, known.findings(), bound)
 
 
-def affordable(plan: Any) -> int:
+def affordable(plan: OnePlan) -> int:
     """How many releases one ledger can pay for."""
     by_delta = int((1 - Fraction(1, 10**9)) / plan.delta) if plan.delta else PER_LEDGER
     return max(1, min(PER_LEDGER, int(LARGEST / plan.epsilon), by_delta))
 
 
-def book_for(plan: Any, path: Path, times: int) -> Ledger:
+def book_for(plan: Audited, path: Path, times: int) -> Ledger:
     """A ledger that pays for so many releases and no more."""
     return Ledger.create(path, epsilon=plan.epsilon * times, study="audit", delta=plan.delta * times)
 
@@ -87,13 +89,13 @@ def book_for(plan: Any, path: Path, times: int) -> Ledger:
 class _Known:
     """What is known of releases: the statistics of both sides at every stage, hence noise and likelihood ratios."""
 
-    def __init__(self, plan: Any, sides: tuple[Data, Data]):
+    def __init__(self, plan: OnePlan, sides: tuple[Data, Data]):
         self.plan, self.sides = plan, sides
         self.first = self._sides_of(plan.stage, plan.summarize)
         self.tallies: dict[Any, tuple[np.ndarray, Tally, list[np.ndarray]]] = {}
         self.sees_noise = _gives_draws_back(plan.stage)
 
-    def _sides_of(self, stage: Any, summarize: Callable[..., Any]) -> tuple[Any, Any]:
+    def _sides_of(self, stage: Stage, summarize: Callable[..., Summary]) -> tuple[Side, Side]:
         one, two = (side_of(stage, summarize(data.rows, **data.reading)) for data in self.sides)
         return one, two
 
@@ -113,7 +115,7 @@ class _Known:
         if drawn:
             total = 0.0
             for number, outcome in enumerate(drawn):
-                stage = self.plan.schedule.next(drawn[:number]) if number else self.plan.stage
+                stage = cast(Stage, self.plan.schedule.next(drawn[:number])) if number else self.plan.stage
                 reread = later_target(self.plan, stage, 0).summarize
                 sides = self.first if number == 0 else self._sides_of(stage, reread)
                 total += self._at(stage, outcome, sides)
@@ -131,13 +133,13 @@ class _Known:
         return self._at(stage, outcome, self.first)
 
     @staticmethod
-    def _at(stage: Any, outcome: np.ndarray, sides: tuple[Any, Any]) -> float:
+    def _at(stage: Stage, outcome: np.ndarray, sides: tuple[Side, Side]) -> float:
         return sum(
             float(likelihood(part, outcome[part.where], sides[0].real[i], sides[1].real[i]))
             for i, part in enumerate(stage.parts)
         )
 
-    def _take(self, number: int, stage: Any, outcome: np.ndarray, mine: Any) -> None:
+    def _take(self, number: int, stage: Stage, outcome: np.ndarray, mine: Side) -> None:
         """The noise of one release, in units of the stated scales."""
         for i, part in enumerate(stage.parts):
             if not isinstance(part.law, Choice):
@@ -154,7 +156,7 @@ class _Known:
         return found
 
 
-def _gives_draws_back(stage: Any) -> bool:
+def _gives_draws_back(stage: Stage) -> bool:
     """Whether what was drawn can be told from a release: noise of a known size there and back."""
     problem = stage.problem
     if problem.count_is_private:  # only a quotient leaves

@@ -8,16 +8,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from scipy.stats import norm
 
 from dpfda.audits.conduct import Check
 from dpfda.audits.laws import Finding
+from dpfda.audits.outcomes import Bound
 from dpfda.audits.releases import Data, Whole
 from dpfda.audits.search import Found
 from dpfda.audits.steps import NoiseStep
+from dpfda.audits.targets import Audited, OnePlan
 from dpfda.core import codec
 from dpfda.core.errors import FileError
 from dpfda.core.files import write_whole
@@ -34,7 +36,7 @@ class PlanAudit:
     """What was found out about one plan."""
 
     name: str
-    plan: Any
+    plan: OnePlan
     found: list[Found]
     steps: list[NoiseStep]
     whole: Whole
@@ -111,7 +113,7 @@ class PlanAudit:
         return max(found, default=None)
 
 
-def _bounded(name: str, bound: Any, allowed: float) -> Check:
+def _bounded(name: str, bound: Bound, allowed: float) -> Check:
     detail = (
         f"epsilon is at least {bound.lower:.4f} (95 %) of {allowed:.6g} stated; the event came {bound.hits[0]:,} "
         f"against {bound.hits[1]:,} times in {bound.outcomes:,} held-out outcomes"
@@ -139,6 +141,25 @@ def headed(part: str, check: Check) -> str:
 class Audit:
     """The result of :func:`dpfda.audit`: whether anything spoke against a plan, and everything that was tried.
 
+    Parameters
+    ----------
+    plan : plan
+        The plan that was audited.
+    parts : tuple
+        What was found out about each plan in it: one, or one per group or class.
+    composition : tuple of checks
+        What holds of all parts together.
+    made : str
+        When, in UTC.
+    seconds : float
+        How long it took.
+    false_alarm : float
+        The probability that a sound plan fails any of the statistical tests.
+    seed : int
+        The seed of the search.
+
+    Examples
+    --------
     >>> import dpfda as dp
     >>> plan = dp.MeanPlan(n=50, epsilon=1.0, bound=dp.L2Ball(1.0), grid=8, method=dp.methods.FRL(1))
     >>> report = dp.audit(plan, draws=1000, releases=8, effort=100)
@@ -146,7 +167,7 @@ class Audit:
     'PASSED: nothing spoke against this plan in 19 checks.'
     """
 
-    plan: Any
+    plan: Audited
     parts: tuple[PlanAudit, ...]
     composition: tuple[Check, ...]
     made: str
@@ -272,7 +293,7 @@ class Audit:
         """All figures as sealed plain data."""
         return codec.seal("audit", VERSION, self.body())
 
-    def body(self) -> dict[str, Any]:
+    def body(self) -> dict[str, object]:
         """All figures as plain data."""
         return {
             "plan": self.plan.digest,
@@ -299,7 +320,7 @@ class Audit:
         """Write the page, by the ending of the path."""
         return write_whole(path, self.text(Path(path).suffix))
 
-    def plot(self, ax: Any = None) -> Any:
+    def plot(self, ax: plots.Axes | None = None) -> plots.Axes:
         """The size of every coordinate's noise against its stated size."""
         found = [step.ratios for part in self.parts for step in part.steps if step.ratios.size]
         ratios = np.concatenate(found) if found else np.empty(0)

@@ -17,12 +17,13 @@ from dpfda.audits.releases import Data, data_of, whole_releases
 from dpfda.audits.report import Audit, PlanAudit
 from dpfda.audits.search import Found, Search
 from dpfda.audits.steps import NoiseStep, noise_step
-from dpfda.audits.targets import Company, Target, encoded_alone, first_target, later_target
+from dpfda.audits.targets import Audited, Company, OnePlan, Target, encoded_alone, first_target, later_target
 from dpfda.core.checks import check_integer
 from dpfda.core.errors import DpfdaError, ParameterError, shown
-from dpfda.plans import ClassPlan
+from dpfda.plans import ClassPlan, GroupPlan
 from dpfda.plans.base import Plan
 from dpfda.plans.joint import JointPlan
+from dpfda.problems.stage import Stage
 from dpfda.spaces.units import Unit
 
 #: Probability that a sound plan fails any of an audit's statistical tests.
@@ -32,7 +33,7 @@ MOST_NUMBERS, MOST_DATA = 20_000_000, 4_000_000
 
 
 def audit(
-    plan: Any,
+    plan: Audited,
     *,
     draws: int = 400_000,
     releases: int = 1000,
@@ -42,10 +43,35 @@ def audit(
 ) -> Audit:
     """Try to show that a plan breaks its promise: search for the worst neighbours, and test real noise and releases.
 
-    `effort` is how many pairs of neighbours are tried (through the real `summarize` and `statistic`), `draws` how
-    often the noise step is drawn for each stage, `releases` how many whole releases run through the exit with a ledger.
-    No data is needed: an audit invents the worst. `seed` is for the search alone; noise has none.
+    No data is needed: an audit invents the worst.
 
+    Parameters
+    ----------
+    plan : plan
+        A plan of any kind, also of groups or classes.
+    draws : int
+        How often the noise step is drawn for each stage.
+    releases : int
+        How many whole releases run through the exit with a ledger.
+    effort : int
+        How many pairs of neighbours are tried, through the real `summarize` and `statistic`.
+    seed : int
+        For the search alone; noise has none.
+    progress : callable, optional
+        Called with what is being done, how much of it is done, and how much there is.
+
+    Returns
+    -------
+    Audit
+        What was found, as one page.
+
+    Raises
+    ------
+    dpfda.errors.ParameterError
+        Where this is no plan, or a number is too small to show anything.
+
+    Examples
+    --------
     >>> import dpfda as dp
     >>> plan = dp.MeanPlan(n=50, epsilon=1.0, bound=dp.L2Ball(1.0), grid=8, method=dp.methods.QR())
     >>> report = dp.audit(plan, draws=2000, releases=20, effort=300)
@@ -94,7 +120,7 @@ def _together(plan: Any, found: list[PlanAudit]) -> list[Check]:
     return [added, *([] if classes else [_one_each(plan, whole)]), *checks(plan, whole, lambda count: None)]
 
 
-def _one_each(plan: Any, whole: Data) -> Check:
+def _one_each(plan: GroupPlan[Any], whole: Data) -> Check:
     """One summary given for two groups: everybody would be in both."""
     name = "One summary is not two groups"
     if len(plan.groups) < 2 or any(member.schedule.passes > 1 for member in plan.plans):
@@ -111,7 +137,13 @@ def _one_each(plan: Any, whole: Data) -> Check:
 class Auditor:
     """One plan, and what is found out about it."""
 
-    def __init__(self, plan: Any, false_alarm: float, rng: np.random.Generator, progress: Any):
+    def __init__(
+        self,
+        plan: OnePlan,
+        false_alarm: float,
+        rng: np.random.Generator,
+        progress: Callable[[str, int, int], None] | None,
+    ):
         self.plan, self.notes = _auditable(plan)
         self.rng, self.progress = rng, progress
         self.false_alarm = false_alarm
@@ -150,10 +182,11 @@ class Auditor:
             name, self.plan, found, steps, releasing, conduct, self.notes, sides[0], small is not self.plan
         )
 
-    def _searches(self, effort: int) -> Iterator[tuple[Found, Any]]:
+    def _searches(self, effort: int) -> Iterator[tuple[Found, Stage]]:
         """The worst pair of every pass; later passes are given what the first pair's data would draw without noise."""
         drawn: list[np.ndarray] = []
-        stage, target, data = self.plan.stage, first_target(self.plan), None
+        stage: Stage | None = self.plan.stage
+        target, data = first_target(self.plan), None
         while stage is not None:
             report_progress = self.report_progress(f"searching neighbours, {target.name}", effort)
             found = Search(target, effort, self.rng, report_progress).run()
@@ -165,12 +198,12 @@ class Auditor:
             stage = self.plan.schedule.next(drawn)
             target = later_target(self.plan, stage, len(drawn) + 1) if stage is not None else target
 
-    def _quiet(self, stage: Any, target: Target, data: tuple[Company, np.ndarray]) -> np.ndarray:
+    def _quiet(self, stage: Stage, target: Target, data: tuple[Company, np.ndarray]) -> np.ndarray:
         """What a stage would draw without noise, for later stages to follow: any draw is as good."""
         company, record = data
         return np.asarray(stage.statistic(Company(target, company.others).summary(record)))
 
-    def _steps(self, searches: list[tuple[Found, Any]], draws: int) -> Iterator[NoiseStep]:
+    def _steps(self, searches: list[tuple[Found, Stage]], draws: int) -> Iterator[NoiseStep]:
         numbers = sum(part.where.size for _, stage in searches for part in stage.parts)
         each = max(1000, min(draws, MOST_NUMBERS // numbers))
         if each < draws:
@@ -184,7 +217,7 @@ class Auditor:
                 found.target.name, stage, (one, two), each, self.false_alarm / 4 / len(searches), report_progress
             )
 
-    def _data(self, found: Found) -> tuple[Any, tuple[Any, Any]]:
+    def _data(self, found: Found) -> tuple[OnePlan, tuple[Data, Data]]:
         """Both neighbours as whole data sets; of a smaller plan, where they would not fit into memory."""
         plan, target, pair = self.plan, found.target, found.pair
         most = max(2, MOST_DATA // pair.first.shape[1])
@@ -203,7 +236,7 @@ class Auditor:
         return plan, (one, two)
 
 
-def _auditable(plan: Any) -> tuple[Any, list[str]]:
+def _auditable(plan: OnePlan) -> tuple[OnePlan, list[str]]:
     """The plan itself; without the column by which curves of a person are ordered, which invented data do not have."""
     unit = getattr(plan, "unit", None)
     if unit is None or unit.order is None:

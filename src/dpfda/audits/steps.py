@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import cast
 
 import numpy as np
 
@@ -13,6 +13,7 @@ from dpfda.audits.children import at_once
 from dpfda.audits.laws import Finding, Tally, chances, choice_finding, strength
 from dpfda.audits.outcomes import Bound, Side, likelihood, lower_bound
 from dpfda.noise import Choice
+from dpfda.problems.stage import Stage
 
 #: Draws handled at a time.
 CHUNK = 2048
@@ -34,7 +35,7 @@ class NoiseStep:
 
 def noise_step(
     name: str,
-    stage: Any,
+    stage: Stage,
     sides: tuple[Side, Side],
     draws: int,
     false_alarm: float,
@@ -69,7 +70,7 @@ def noise_step(
 class Counts:
     """Draws about one of two neighbours: a tally for each law, and the likelihood ratio of every draw."""
 
-    def __init__(self, stage: Any, sides: tuple[Side, Side], side: int):
+    def __init__(self, stage: Stage, sides: tuple[Side, Side], side: int):
         self.stage, self.sides, self.mine = stage, sides, sides[side]
         self.tallies = [Tally(part.law, real) for part, real in zip(stage.parts, self.mine.real, strict=True)]
         self.ratios: list[np.ndarray] = []
@@ -106,4 +107,4 @@ class Counts:
     def chosen(self, i: int) -> Finding:
         """Whether candidates were taken as often as they should be."""
         taken = self.tallies[i].sums["taken"]
-        return choice_finding(taken, chances(self.stage.parts[i].law, self.mine.real[i]) * taken.sum())
+        return choice_finding(taken, chances(cast(Choice, self.stage.parts[i].law), self.mine.real[i]) * taken.sum())

@@ -8,18 +8,26 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from dpfda import engines
 from dpfda.audits.people import space_of
 from dpfda.core.errors import DpfdaError, RecordError
+from dpfda.plans import ClassPlan, GroupPlan
+from dpfda.plans.base import Plan
 from dpfda.problems.contracts import Problem
+from dpfda.problems.stage import Part, Stage
 from dpfda.problems.summary import Summary
+from dpfda.reading.curves import Records
 
 #: Data sets of up to this many numbers are summarised whole at every step.
 WHOLE = 200_000
+
+#: One plan, whatever it releases; and what may be audited: that, or several plans under one charge.
+OnePlan: TypeAlias = Plan[Any]
+Audited: TypeAlias = OnePlan | GroupPlan[Any] | ClassPlan
 
 
 @dataclass(frozen=True)
@@ -30,10 +38,10 @@ class Target:
     epsilon: float
     n: int
     problem: Problem
-    summarize: Callable[..., Any]
-    statistic: Callable[[Any], np.ndarray]
+    summarize: Callable[..., Summary]
+    statistic: Callable[[Summary], np.ndarray]
     loss: Callable[[np.ndarray], float]
-    parts: tuple[Any, ...]
+    parts: tuple[Part, ...]
     precision: np.ndarray  # what each number is multiplied by, over its noise: where an attacker looks first
 
     @property
@@ -51,12 +59,12 @@ class Target:
         alignment = self.problem.alignment
         return None if alignment is None or alignment.unit is None else alignment.unit.name
 
-    def read(self, rows: np.ndarray, people: Sequence[str]) -> Any:
+    def read(self, rows: np.ndarray, people: Sequence[str]) -> Summary:
         """The summary of these rows, each of them somebody's."""
         return self.summarize(rows, units=list(people)) if self.keyed else self.summarize(rows)
 
 
-def first_target(plan: Any) -> Target:
+def first_target(plan: OnePlan) -> Target:
     """The first pass, through the plan's own methods."""
     name = "the release" if plan.schedule.next([np.zeros(plan.stage.problem.size)]) is None else "pass 1"
     stage = plan.stage
@@ -64,15 +72,15 @@ def first_target(plan: Any) -> Target:
     return Target(name, float(stage.epsilon), plan.n, stage.problem, *run, stage.parts, _precision(stage))
 
 
-def _precision(stage: Any) -> np.ndarray:
+def _precision(stage: Stage) -> np.ndarray:
     scales = stage.scales
     return np.divide(stage.filter, scales, out=np.zeros(scales.size), where=scales > 0)
 
 
-def later_target(plan: Any, stage: Any, number: int) -> Target:
+def later_target(plan: OnePlan, stage: Stage, number: int) -> Target:
     """A later pass, given what was drawn before."""
 
-    def summarize(records: Any, **reading: Any) -> Summary:
+    def summarize(records: Records, **reading: Any) -> Summary:
         return engines.summarize(stage.problem, records, **reading)
 
     def statistic(summary: Summary) -> np.ndarray:
@@ -96,7 +104,7 @@ class Company:
         """One row for each of the others."""
         return np.resize(self.others, (self.target.n - 1, self.others.shape[1]))
 
-    def _repeated(self) -> Any:
+    def _repeated(self) -> Summary:
         """The summary of all others, by merging: as many copies as there are people, doubled and added."""
         times, left = divmod(self.target.n - 1, len(self.others))
         several, found = self.target.summarize(self.others), []
@@ -112,7 +120,7 @@ class Company:
             whole = whole.plus(part)
         return whole
 
-    def summary(self, record: np.ndarray | None) -> Any:
+    def summary(self, record: np.ndarray | None) -> Summary:
         """The summary of the others and one more, who may have several rows."""
         if self._summary is not None:
             return self._summary if record is None else self._summary.plus(self.target.summarize(record))
@@ -140,7 +148,7 @@ def encoded_alone(target: Target, rng: np.random.Generator) -> bool:
     except RecordError:  # a plan that refuses far records
         records = records[1:]
 
-    def read(rows: np.ndarray) -> Any:
+    def read(rows: np.ndarray) -> Summary:
         return target.read(records[rows], [str(i) for i in rows])
 
     every = np.arange(len(records))

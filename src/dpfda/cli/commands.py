@@ -57,7 +57,7 @@ def command(first: str = "") -> Callable[[Callable[..., None]], Callable[..., No
     return decorate
 
 
-def _parameter(name: str, annotation: Any, default: Any) -> inspect.Parameter:
+def _parameter(name: str, annotation: object, default: object) -> inspect.Parameter:
     return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, annotation=annotation, default=default)
 
 

@@ -74,6 +74,7 @@ def guarded(command: Callable[..., None]) -> Callable[..., None]:
 
 def _as_options(message: str) -> str:
     """A message about keywords of Python, about options of the command."""
+    message = re.sub(r" to dp\.\w+", "", message)  # on the command line all options go to one command
     message = message.replace("header=True", "--header or --no-header").replace("header=False", "--no-header")
     message = re.sub(r"(--\w+) ([ .])", r"\1\2", OPTIONS.sub(r"--\1 ", message))
     message = message.replace("method=dp.Auto(--passes 1)", "--method auto:passes=1")

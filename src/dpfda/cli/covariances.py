@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import typer
 
 from dpfda import api, results
@@ -55,7 +53,7 @@ def covariance_command(
     display.say(release, written, **_variances(release))
 
 
-def _variances(release: Any) -> dict[str, list[float]]:
+def _variances(release: object) -> dict[str, list[float]]:
     """What the leading components explain, of a single covariance."""
     if not isinstance(release, results.CovarianceRelease):
         return {}

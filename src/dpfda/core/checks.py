@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from fractions import Fraction
-from typing import Any, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
 import numpy as np
 
@@ -12,7 +12,7 @@ from dpfda.core.codec import exact_fraction
 from dpfda.core.errors import ParameterError, shown
 
 
-def check_guess(n: Any, neighbors: str) -> None:
+def check_guess(n: object, neighbors: str) -> None:
     """Where n is private, a plan needs a public guess of it."""
     if n is None and neighbors == "add-remove":
         raise ParameterError(
@@ -32,7 +32,7 @@ def check_name(what: str, text: object, longest: int = LONGEST_NAME) -> None:
         raise ParameterError(f"{what} are printable texts of up to {longest} characters", shown(text), "Shorten it.")
 
 
-def check_choice(name: str, value: Any, allowed: Sequence[Any]) -> None:
+def check_choice(name: str, value: object, allowed: Sequence[object]) -> None:
     if not any(value is a or (isinstance(value, str) and value == a) for a in allowed):
         raise ParameterError(
             f"{name} must be one of {', '.join(map(str, allowed))}", shown(value), f"Pass {name}={allowed[0]!r}."
@@ -55,22 +55,22 @@ def check_positive(name: str, value: float | None, above: float = 0.0) -> None:
         )
 
 
-def check_integer(name: str, value: Any, least: int, why: str) -> int:
+def check_integer(name: str, value: object, least: int, why: str) -> int:
     """A whole number of at least `least`."""
     if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
         raise ParameterError(f"{name} must be a whole number of at least {least}", shown(value), why)
     return int(value)
 
 
-def number_of_records(n: Any, why: str) -> int:
+def number_of_records(n: object, why: str) -> int:
     """At least two, and few enough for exact totals."""
-    n = check_integer("n", n, 2, why)
-    if n > MOST_RECORDS:
-        raise ParameterError(f"n must be at most {MOST_RECORDS}", n, "Release several groups instead.")
-    return n
+    count = check_integer("n", n, 2, why)
+    if count > MOST_RECORDS:
+        raise ParameterError(f"n must be at most {MOST_RECORDS}", count, "Release several groups instead.")
+    return count
 
 
-def as_names(names: Any, count: int) -> tuple[str, ...] | None:
+def as_names(names: Iterable[object] | None, count: int) -> tuple[str, ...] | None:
     """Public names of inputs, one each, or none."""
     if names is None:
         return None
@@ -82,7 +82,7 @@ def as_names(names: Any, count: int) -> tuple[str, ...] | None:
     return found
 
 
-def as_range(bound: Any, name: str = "bound") -> tuple[float, float]:
+def as_range(bound: float | Iterable[float] | None, name: str = "bound") -> tuple[float, float]:
     """A public range: a pair, or (for responses) a number for minus to plus."""
     cure = "Pass bound=(low, high), or a number B for (-B, B): it is never read from the data."
     if name != "bound":
@@ -115,7 +115,7 @@ INVALID = ("raise", "center")
 MOST_RECORDS = 2**37 - 1
 
 
-def as_epsilon(value: Any) -> Fraction:
+def as_epsilon(value: object) -> Fraction:
     """A budget as an exact fraction: 0.1 means one tenth, not the nearest binary number.
 
     >>> 10 * as_epsilon(0.1) == 1

@@ -12,11 +12,12 @@ import dataclasses
 import hashlib
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias, TypeVar, cast
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from dpfda.core.errors import DpfdaError, FileError
 
@@ -24,8 +25,16 @@ from dpfda.core.errors import DpfdaError, FileError
 TYPES: dict[str, type] = {}
 
 
+T = TypeVar("T")
+#: What JSON spells, or a part of it: texts, numbers, lists and objects, all the way down.
+Plain: TypeAlias = Any
+
+
 class Fact:
     """Mixin for frozen dataclasses (declared with eq=False): equality and hash by content."""
+
+    if TYPE_CHECKING:  # every fact is a dataclass
+        __dataclass_fields__: ClassVar[dict[str, dataclasses.Field[Any]]]
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
@@ -36,41 +45,41 @@ class Fact:
             return NotImplemented
         return all(_same(a, b) for a, b in zip(_content(self), _content(other), strict=True))
 
-    def __reduce__(self) -> Any:
+    def __reduce__(self) -> tuple[object, ...]:
         """Copies and pickles carry the facts and are checked again; nothing computed from them travels."""
-        facts = {f.name: getattr(self, f.name) for f in dataclasses.fields(self) if f.init}  # type: ignore[arg-type]
+        facts = {f.name: getattr(self, f.name) for f in dataclasses.fields(self) if f.init}
         return _rebuilt, (type(self), facts)
 
     def __hash__(self) -> int:
         return hash((type(self).__name__, *(_hashable(v) for v in _content(self))))
 
 
-def _rebuilt(kind: type, facts: dict[str, Any]) -> Any:
+def _rebuilt(kind: Callable[..., T], facts: dict[str, object]) -> T:
     return kind(**facts)
 
 
-def _content(fact: Fact) -> list[Any]:
-    return [getattr(fact, f.name) for f in dataclasses.fields(fact) if f.compare]  # type: ignore[arg-type]
+def _content(fact: Fact) -> list[object]:
+    return [getattr(fact, f.name) for f in dataclasses.fields(fact) if f.compare]
 
 
-def _same(a: Any, b: Any) -> bool:
+def _same(a: object, b: object) -> bool:
     if isinstance(a, np.ndarray) or isinstance(b, np.ndarray):
-        return np.array_equal(a, b)
+        return np.array_equal(cast(ArrayLike, a), cast(ArrayLike, b))
     return bool(a == b)
 
 
-def _hashable(value: Any) -> Any:
+def _hashable(value: object) -> object:
     return value.tobytes() if isinstance(value, np.ndarray) else value
 
 
-def frozen_array(values: Any, dtype: type = float) -> np.ndarray:
+def frozen_array(values: ArrayLike, dtype: type = float) -> np.ndarray:
     """A private read-only copy, so that a fact cannot change under its holder."""
     array: np.ndarray = np.array(values, dtype=dtype)
     array.setflags(write=False)
     return array
 
 
-def exact_fraction(value: Any) -> Fraction | None:
+def exact_fraction(value: object) -> Fraction | None:
     """A number as it is spelt, 0.1 as one tenth; None for what is no number or is absurdly long to write out."""
     if isinstance(value, bool) or value is None:
         return None
@@ -83,10 +92,10 @@ def exact_fraction(value: Any) -> Fraction | None:
         return None
 
 
-def to_plain(value: Any) -> Any:
+def to_plain(value: object) -> Plain:
     """A fact (or a part of one) as JSON-able data."""
     if isinstance(value, Fact):
-        fields = [f for f in dataclasses.fields(value) if f.compare and not _unsaid(value, f)]  # type: ignore[arg-type]
+        fields = [f for f in dataclasses.fields(value) if f.compare and not _unsaid(value, f)]
         return {"type": type(value).__name__} | {_saved_name(f): to_plain(getattr(value, f.name)) for f in fields}
     if isinstance(value, np.ndarray):
         return value.tolist()
@@ -108,11 +117,11 @@ def saved_as(name: str) -> dict[str, str]:
     return {"saved_as": name}
 
 
-def _saved_name(field: dataclasses.Field[Any]) -> str:
+def _saved_name(field: dataclasses.Field[object]) -> str:
     return str(field.metadata.get("saved_as", field.name))
 
 
-def _unsaid(fact: Any, field: dataclasses.Field[Any]) -> bool:
+def _unsaid(fact: Fact, field: dataclasses.Field[object]) -> bool:
     return "later" in field.metadata and getattr(fact, field.name) is None
 
 
@@ -120,8 +129,8 @@ def _unsaid(fact: Any, field: dataclasses.Field[Any]) -> bool:
 MOST_DEPTH = 150
 
 
-def from_plain(data: Any, depth: int = 0) -> Any:
-    """The fact that :func:`plain` wrote; unknown types and fields are refused."""
+def from_plain(data: Plain, depth: int = 0) -> Any:
+    """The fact that :func:`to_plain` wrote; unknown types and fields are refused."""
     if depth > MOST_DEPTH:
         raise FileError("The file is nested too deeply to be a plan or a release.")
     if isinstance(data, list):
@@ -148,22 +157,22 @@ def from_plain(data: Any, depth: int = 0) -> Any:
         raise FileError(f"The file does not hold a whole {name}.") from None
 
 
-def canonical(data: Any) -> str:
+def canonical(data: Plain) -> str:
     """One spelling for equal data, so that hashes compare content."""
     return json.dumps(data, sort_keys=True, separators=(",", ":"), allow_nan=False)
 
 
-def digest(data: Any) -> str:
+def digest(data: Plain) -> str:
     """SHA-256 of plain data in its canonical spelling."""
     return hashlib.sha256(canonical(data).encode()).hexdigest()
 
 
-def seal(kind: str, version: int, body: dict[str, Any]) -> str:
+def seal(kind: str, version: int, body: Mapping[str, object]) -> str:
     """JSON text that says what it is, in which format version, with a checksum of its content."""
     return json.dumps({"dpfda": kind, "version": version, **body, "sha256": digest(body)}, indent=1, allow_nan=False)
 
 
-def unseal(text: str, kind: str, version: int) -> dict[str, Any]:
+def unseal(text: str, kind: str, version: int) -> dict[str, Plain]:
     """The body that :func:`seal` wrote; anything else is refused with a reason."""
     try:
         body = json.loads(text, parse_constant=_no_constant, parse_float=_finite, object_pairs_hook=_once)
@@ -181,7 +190,7 @@ def unseal(text: str, kind: str, version: int) -> dict[str, Any]:
     return body
 
 
-def _digest_or_none(body: Any) -> str | None:
+def _digest_or_none(body: Plain) -> str | None:
     try:
         return digest(body)
     except (ValueError, RecursionError):  # numbers that JSON cannot spell
@@ -197,7 +206,7 @@ def kind_of(text: str) -> str:
     return str(body.get("dpfda", "")) if isinstance(body, dict) else ""
 
 
-def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def _once(pairs: list[tuple[str, Plain]]) -> dict[str, Plain]:
     """An object in which every name stands once, so that a reviewer and the program read the same."""
     found = dict(pairs)
     if len(found) < len(pairs):

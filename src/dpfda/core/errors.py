@@ -13,7 +13,7 @@ from typing import Any
 
 def shown(value: object) -> str:
     """A public argument for a message: short, and only the type of anything that could hold data."""
-    harmless = bool | int | float | str | tuple | Fraction
+    harmless = (bool, int, float, str, tuple, Fraction)
     return repr(value)[:60] if value is None or isinstance(value, harmless) else type(value).__name__
 
 
@@ -55,7 +55,7 @@ class ParameterError(DpfdaError, ValueError):
         # What was given may be data: an error does not hold on to it.
         self.rule, self.given, self.cure = rule, text, cure
 
-    def __reduce__(self) -> Any:
+    def __reduce__(self) -> tuple[object, ...]:
         """Errors travel between processes whole."""
         return type(self), (self.rule, self.given, self.cure)
 
@@ -76,7 +76,7 @@ class RecordError(DpfdaError, ValueError):
             where += f", column {column}"
         super().__init__(f"{problem}{where}. {cure}".strip())
 
-    def __reduce__(self) -> Any:
+    def __reduce__(self) -> tuple[object, ...]:
         """Errors travel between processes whole."""
         return type(self), (self.problem, self.rows, self.cure, self.column)
 

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
 from numbers import Real
-from typing import Any
+from typing import TypeAlias, TypeGuard, TypeVar, cast
 
 from dpfda.core.errors import ParameterError, RecordError, shown
 
@@ -56,11 +56,17 @@ class Stretch:
         return self.numbers is not None and self.numbers[0] <= as_number(label) <= self.numbers[1]
 
 
-def _hull(one: tuple[Any, Any] | None, two: tuple[Any, Any] | None) -> Any:
+#: What may be said of the labels of part of the data: the two that they lie between, texts or numbers.
+Between: TypeAlias = Stretch | Sequence[str] | Sequence[float] | None
+#: Labels of one kind.
+L = TypeVar("L", str, float)
+
+
+def _hull(one: tuple[L, L] | None, two: tuple[L, L] | None) -> tuple[L, L] | None:
     return None if one is None or two is None else (min(one[0], two[0]), max(one[1], two[1]))
 
 
-def _apart(one: tuple[Any, Any] | None, two: tuple[Any, Any] | None) -> bool:
+def _apart(one: tuple[L, L] | None, two: tuple[L, L] | None) -> bool:
     return one is not None and two is not None and (one[1] < two[0] or two[1] < one[0])
 
 
@@ -76,11 +82,11 @@ def as_number(label: str) -> float:
 HUGE = 10**300
 
 
-def _is_number(x: Any) -> bool:
-    return isinstance(x, int | float | Real) and not isinstance(x, bool) and bool(-HUGE < x < HUGE)  # type: ignore[operator]
+def _is_number(x: object) -> TypeGuard[float]:
+    return isinstance(x, int | float | Real) and not isinstance(x, bool) and bool(-HUGE < cast(float, x) < HUGE)
 
 
-def as_stretch(between: Any) -> Stretch | None:
+def as_stretch(between: Between) -> Stretch | None:
     """A public pair of labels: two texts (in the order of texts) or two numbers.
 
     >>> as_stretch(("a", "mzz")).holds("m12"), as_stretch((1, 500)).holds("0501")
@@ -99,7 +105,7 @@ def as_stretch(between: Any) -> Stretch | None:
     raise ParameterError("between runs from a label to a later one, both texts or both numbers", shown(between), cure)
 
 
-def as_site(site: Any) -> str:
+def as_site(site: object) -> str:
     """The public name of a site whose people are nobody's elsewhere."""
     if not isinstance(site, str) or len(site) > 200:
         raise ParameterError("a site is a short name", shown(site), "Pass site='north', say.")

@@ -69,7 +69,7 @@ def to_text(error: DpfdaError) -> str:
 
 
 def read(text: str) -> DpfdaError:
-    """The error that :func:`spelt` wrote."""
+    """The error that :func:`to_text` wrote."""
     name, given = json.loads(text)
     kind = getattr(errors, name, ClusterError)
     return kind(*given) if isinstance(kind, type) and issubclass(kind, DpfdaError) else ClusterError(text)

@@ -28,7 +28,7 @@ BUCKETS = 2
 FAN = 16
 
 
-def partial(task: Task, records: Any, source: Source) -> Partial:
+def partial(task: Task, records: object, source: Source) -> Partial:
     """What all parts came to, added up."""
     dask = _dask()
     parts = _parts(records, source)
@@ -86,7 +86,7 @@ def _computed(dask: Any, tasks: list[Any]) -> list[Any]:
         raise died("Dask", error) from None
 
 
-def _as_completed(dask: Any, tasks: list[Any]) -> Iterator[tuple[int, Answer]]:
+def _as_completed(dask: object, tasks: list[Any]) -> Iterator[tuple[int, Answer]]:
     try:
         import distributed
 
@@ -120,7 +120,7 @@ def _named(source: Source) -> Iterable[Raw]:
         yield replace(raw, file=Place(source.data).name) if isinstance(source.data, str) else raw
 
 
-def _added(task: Task, source: Source, data: Any) -> Answer:
+def _added(task: Task, source: Source, data: object) -> Answer:
     own = _with(source, data)
     return guarded(lambda: task.read(own, _named(own)), own)
 
@@ -130,7 +130,7 @@ def _one(task: Task, source: Source) -> Answer:
     return guarded(lambda: summarize_file(task, own), own)
 
 
-def _deal(source: Source, data: Any, count: int) -> list[Answer]:
+def _deal(source: Source, data: object, count: int) -> list[Answer]:
     """The rows of a part by bucket: equal labels fall into the same one, on every machine."""
     own = _with(source, data)
 

@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 from dpfda.core import codec
 from dpfda.core.errors import ParameterError, PlanMismatch, RecordError
 from dpfda.core.labels import as_groups
-from dpfda.core.origins import as_site, as_stretch
+from dpfda.core.origins import Between, as_site, as_stretch
 from dpfda.engines import dask_engine, spark_engine
 from dpfda.engines.checkpoints import Part, Saved, load
 from dpfda.engines.task import ALL, Labels, Partial, Task, summarize_file, summarize_local
 from dpfda.problems.contracts import Encoder
 from dpfda.problems.summary import Summary
-from dpfda.reading.curves import Curves, as_curves
+from dpfda.reading.curves import Curves, Progress, Records, as_curves
 from dpfda.reading.layouts import as_layout
 from dpfda.reading.places import Place, is_path
 from dpfda.reading.source import Source
@@ -65,7 +64,7 @@ class Declared:
     True
     """
 
-    between: Any = None
+    between: Between = None
     site: str = ""
     checkpoint: Checkpoint | None = None
 
@@ -75,9 +74,14 @@ NOTHING = Declared()
 
 
 def summarize(
-    problem: Encoder, records: Any, *, most: int | None = None, units: Labels = None, declared: Declared = NOTHING
+    problem: Encoder,
+    records: Records,
+    *,
+    max_records: int | None = None,
+    units: Labels = None,
+    declared: Declared = NOTHING,
 ) -> Summary:
-    """Exact totals of all records of a source, wherever it is, or of the first `most` of them. Confidential.
+    """Exact totals of all records of a source, wherever it is, or of the first `max_records` of them. Confidential.
 
     Parameters
     ----------
@@ -85,8 +89,8 @@ def summarize(
         How records are encoded: ``plan.problem``.
     records : Curves or anything that :func:`dpfda.read` takes
         The records.
-    most : int, optional
-        How many are used at most. Default: all.
+    max_records : int, optional
+        How many are used at max_records. Default: all.
     units : str or sequence, optional
         Whose each record is: a column, or one label per record.
     declared : Declared, optional
@@ -111,13 +115,13 @@ def summarize(
     >>> dp.engines.summarize(plan.problem, np.zeros((3, 4))).count
     3
     """
-    task = Task(problem, most=None if most is None else {ALL: most})
+    task = Task(problem, max_records=None if max_records is None else {ALL: max_records})
     return _run(task, as_curves(records), None, units, declared)[ALL]
 
 
 def summarize_groups(
-    problem: Encoder | Mapping[str, Encoder], records: Any, by: Labels, groups: Any, *,
-    most: Mapping[str, int] | None = None, units: Labels = None, declared: Declared = NOTHING,
+    problem: Encoder | Mapping[str, Encoder], records: Records, by: Labels, groups: Sequence[object] | None, *,
+    max_records: Mapping[str, int] | None = None, units: Labels = None, declared: Declared = NOTHING,
 ) -> dict[str, Summary]:  # fmt: skip
     """Exact totals of the records of each group. Confidential.
 
@@ -131,8 +135,8 @@ def summarize_groups(
         Which group each record belongs to: a column, or one label per record.
     groups : sequence of str
         The public names of the groups.
-    most : mapping of int, optional
-        How many of each group are used at most. Default: all.
+    max_records : mapping of int, optional
+        How many of each group are used at max_records. Default: all.
     units, declared : optional
         As for :func:`summarize`.
 
@@ -151,7 +155,7 @@ def summarize_groups(
     """
     several = problem if isinstance(problem, Mapping) else None
     first = problem if not isinstance(problem, Mapping) else next(iter(problem.values()))
-    return _run(Task(first, several, True, as_groups(groups), most), as_curves(records), by, units, declared)
+    return _run(Task(first, several, True, as_groups(groups), max_records), as_curves(records), by, units, declared)
 
 
 def _run(task: Task, curves: Curves, by: Labels, units: Labels, declared: Declared) -> dict[str, Summary]:
@@ -184,13 +188,13 @@ def _check_kept(task: Task, source: Source, engine: str | None) -> None:
 
 
 def _resumed(
-    task: Task, source: Source, checkpoint: Checkpoint, engine: str | None, progress: Any
+    task: Task, source: Source, checkpoint: Checkpoint, engine: str | None, progress: Progress | None
 ) -> dict[str, Summary]:
     """File by file, each saved as soon as it is done; what is there already is not read again."""
     if not is_path(source.data) or engine == "spark" or source.labels_beside:
         raise ParameterError("a checkpoint is about files", "other data", "Pass paths, and name columns for labels.")
     files = source.parts()
-    if len(files) > 1 and task.keyed_in(source) and task.by_public_facts:
+    if len(files) > 1 and task.keyed_in(source) and task.must_ignore_labels:
         raise ParameterError(
             "where no labels in the data may lead to a refusal (add-remove, or invalid='center'), a checkpoint takes "
             "files one by one, each with its declared stretch of labels",
@@ -232,7 +236,7 @@ def _resumed(
         saved = saved.plus(Saved(checkpoint.plan, task.filled(found.summaries), (entry,), ordered, reading))
         saved.save(checkpoint.path)
         done += 1
-        if hasattr(progress, "file"):
+        if progress is not None and hasattr(progress, "file"):
             progress.file(done, len(files))
 
     if engine == "dask":
@@ -256,7 +260,7 @@ def _begun(task: Task, checkpoint: Checkpoint) -> Saved:
     return saved
 
 
-def _digest_of(task: Task, source: Source, files: list[Source], columns: Any) -> str:
+def _digest_of(task: Task, source: Source, files: list[Source], columns: object) -> str:
     """How files are read: parts that are read differently are not put together."""
     facts = [repr(as_layout(source.layout)), source.header, columns, source.by, source.unit, source.order]
     if task.grouped or task.keyed_in(source):
@@ -269,5 +273,5 @@ def _entry(task: Task, part: Source) -> Part:
     address, number = place.file
     return Part(
         place.name, place.fingerprint(), address, task.site, number, keyed, part.labels if keyed else ("", ""),
-        task.between, public=task.by_public_facts,
+        task.between, public=task.must_ignore_labels,
     )  # fmt: skip

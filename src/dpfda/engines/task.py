@@ -83,17 +83,17 @@ def added_up(parts: Iterable[Partial]) -> Partial:
 class Task:
     """What is added up: a problem, or one per group by its name. Travels to other processes.
 
-    `groups` is the public list of groups; None with `grouped` set opens a group for every label. `most` is how many
-    records of each group are kept where that number is public and given: the first ones in a fixed random order of all
-    that a record can hold (derivations: a public number of records). `between` and `site` are what was declared about
-    whose records these are.
+    `groups` is the public list of groups; None with `grouped` set opens a group for every label. `max_records` is how
+    many records of each group are kept where that number is public and given: the first ones in a fixed random order
+    of all that a record can hold (derivations: a public number of records). `between` and `site` are what was declared
+    about whose records these are.
     """
 
     problem: Encoder
     problems: Mapping[str, Encoder] | None = None
     grouped: bool = False
     groups: tuple[str, ...] | None = None
-    most: Mapping[str, int] | None = None
+    max_records: Mapping[str, int] | None = None
     between: Stretch | None = None
     site: str = ""
 
@@ -126,7 +126,7 @@ class Task:
         return self.problem.invalid == "center"
 
     @property
-    def by_public_facts(self) -> bool:
+    def must_ignore_labels(self) -> bool:
         """Whether nothing may be refused because of where labels lie: what a record holds, or how many there are."""
         return self.lenient or self.problem.count_is_private
 
@@ -144,13 +144,13 @@ class Task:
         """Whether some rows belong together: curves of a unit, observations of a curve."""
         return self.keyed or self.long(source)
 
-    def orders(self, source: Source, anywhere: bool) -> tuple[Order, Order]:
-        """What watches over the labels of curves and of units; `anywhere` where equal ones are side by side already."""
+    def orders(self, source: Source, gathered: bool) -> tuple[Order, Order]:
+        """What watches over the labels of curves and of units; `gathered` where equal ones are side by side already."""
         layout, alignment = as_layout(source.layout), self.problem.alignment
         unit = alignment.unit.name if alignment is not None and alignment.unit is not None else "unit"
-        noted = not self.by_public_facts
-        ids = Order(layout.id if isinstance(layout, Long) else "curve", anywhere, noted and not self.keyed)
-        return ids, Order(unit, anywhere, noted)
+        noted = not self.must_ignore_labels
+        ids = Order(layout.id if isinstance(layout, Long) else "curve", gathered, noted and not self.keyed)
+        return ids, Order(unit, gathered, noted)
 
     def read(self, source: Source, raws: Iterable[Raw], *, gather: bool = False, kept: Kept | None = None) -> Partial:
         """The summaries of these rows, or of those that are `kept`.
@@ -174,7 +174,7 @@ class Task:
 
     def gathers(self, source: Source) -> bool:
         """Whether rows that belong together may lie anywhere: in memory, or where no order may be asked for."""
-        return self.keyed_in(source) and (source.in_memory or self.by_public_facts)
+        return self.keyed_in(source) and (source.in_memory or self.must_ignore_labels)
 
     def _added(self, source: Source, blocks: Iterable[Block], kept: Kept | None) -> dict[str, Summary]:
         found: dict[str, Summary] = {}
@@ -210,7 +210,7 @@ class Task:
     def finished(self, read: Partial, source: Source) -> dict[str, Summary]:
         """A summary for every group that there is, in the order of their list (or of their names)."""
         found = read.summaries
-        if not (self.by_public_facts or any(summary.count for summary in found.values())):
+        if not (self.must_ignore_labels or any(summary.count for summary in found.values())):
             raise RecordError(f"The data holds no {self.problem.record}s", cure="Check the path and the columns.")
         log.info("summarised a source of %ss", self.problem.record)
         files = tuple(place.file for place in expanded(source.data)) if is_path(source.data) else ()
@@ -219,7 +219,7 @@ class Task:
             files=files, site=self.site, keyed=keyed, labels=source.labels if keyed else ("", ""),
             between=self.between, found=read.found,
         )  # fmt: skip
-        kept = {name: (self.most or {})[name] for name in read.cut}
+        kept = {name: (self.max_records or {})[name] for name in read.cut}
         return {
             name: replace(summary, origins=(replace(whole, group=label_text(name), kept=kept.get(name)),))
             for name, summary in self.filled(found).items()
@@ -237,7 +237,7 @@ class Task:
 
 def summarize_local(task: Task, source: Source, progress: Progress | None = None) -> dict[str, Summary]:
     """All records of a source, in this process; no more than are wanted, where that is public."""
-    if task.most is not None and source.spends_itself:  # it may have to be read again
+    if task.max_records is not None and source.single_use:  # it may have to be read again
         source = replace(source, held=list(source.blocks()))
     reported = (
         None if task.problem.count_is_private or task.keyed_in(source) else progress
@@ -245,7 +245,7 @@ def summarize_local(task: Task, source: Source, progress: Progress | None = None
     file = getattr(progress, "file", None)
     whole = added_up(task.read(source, raws, gather=gather) for raws, gather in _readings(task, source, reported, file))
     found = {name: summary.count for name, summary in whole.summaries.items()}
-    surplus = {name: most for name, most in (task.most or {}).items() if found.get(name, 0) > most}
+    surplus = {name: most for name, most in (task.max_records or {}).items() if found.get(name, 0) > most}
     if surplus:
         kept = Kept(task, source, surplus)
         parts = (task.read(source, raws, gather=gather, kept=kept) for raws, gather in _readings(task, source))
@@ -261,15 +261,15 @@ class Kept:
     records). Records are asked for in the order in which they are read, which is the same every time.
     """
 
-    def __init__(self, task: Task, source: Source, most: Mapping[str, int]):
-        contents: dict[str, list[np.ndarray]] = {name: [] for name in most}
+    def __init__(self, task: Task, source: Source, max_records: Mapping[str, int]):
+        contents: dict[str, list[np.ndarray]] = {name: [] for name in max_records}
         for raws, gather in _readings(task, source):
             for block in task.records(source, raws, gather):
                 for name, part, _ in task.by_group(source, block):
                     if name in contents:
                         contents[name].append(content_of(part.values))
-        self.masks = {name: first_of(np.concatenate(contents[name]), count) for name, count in most.items()}
-        self.done = dict.fromkeys(most, 0)
+        self.masks = {name: first_of(np.concatenate(contents[name]), count) for name, count in max_records.items()}
+        self.done = dict.fromkeys(max_records, 0)
 
     def of(self, name: str, block: Block) -> Block:
         """The records of the next block of a group that are kept."""

@@ -7,33 +7,39 @@ clone, a copy or a pickle charges the same one.
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Self, TypeAlias
 
 import numpy as np
 from sklearn.base import BaseEstimator
+from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from dpfda import results
-from dpfda.core.checks import check_guess
+from dpfda.core.checks import Epsilon, Invalid, Neighbors, check_guess
 from dpfda.core.errors import ParameterError, RecordError, shown
 from dpfda.estimators import searches
 from dpfda.estimators import validation as arrays
+from dpfda.reading.curves import Records
 from dpfda.release.run import LedgerOrPath
+from dpfda.results.joint import JointRelease
+
+#: Public ranges of the inputs: one pair each (by name, or in order), or a single pair for all.
+Ranges: TypeAlias = Mapping[str, Sequence[float]] | Sequence[Sequence[float]] | Sequence[float] | None
 
 
 class PrivateEstimator(BaseEstimator):
     """A scikit-learn estimator whose `fit` is one release: charged, drawn, sealed."""
 
-    epsilon: Any
-    neighbors: str
-    invalid: str
+    epsilon: Epsilon | None
+    neighbors: Neighbors
+    invalid: Invalid
     n: int | None
     ledger: LedgerOrPath
-    release_: Any
+    release_: results.Release | results.ClassRelease
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.non_deterministic = True  # noise is drawn anew at every fit
         tags.target_tags.required = True
@@ -43,14 +49,14 @@ class PrivateEstimator(BaseEstimator):
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "release_")
 
-    def __getstate__(self) -> Any:
+    def __getstate__(self) -> dict[str, Any]:
         """A pickle names its ledger by the whole path: unpickled elsewhere, it still charges that file or none."""
         state = dict(super().__getstate__())
         if isinstance(state.get("ledger"), str | os.PathLike):
             state["ledger"] = str(Path(state["ledger"]).absolute())
         return state
 
-    def _checked(self, X: Any, y: Any, width: int = 1, **options: Any) -> tuple[np.ndarray, np.ndarray]:
+    def _checked(self, X: Records, y: Records, width: int = 1, **options: Any) -> tuple[np.ndarray, np.ndarray]:
         """Inputs and responses as arrays; with ``invalid="center"`` whatever is no number is missing, alone."""
         self._forget()
         if self.invalid == "center":
@@ -63,7 +69,7 @@ class PrivateEstimator(BaseEstimator):
         for name in ("release_", "plan_", "classes_"):
             self.__dict__.pop(name, None)
 
-    def _inputs(self, X: Any) -> np.ndarray:
+    def _inputs(self, X: Records) -> np.ndarray:
         """Inputs to predict from: of the same width as those that were fitted."""
         check_is_fitted(self)
         return arrays.inputs(self, X, reset=False)
@@ -78,7 +84,7 @@ class PrivateEstimator(BaseEstimator):
         return None if names is None else tuple(map(str, names))
 
     def _domain(self, X: np.ndarray) -> Any:
-        return domain_for(self.domain, X.shape[1], getattr(self, "feature_names_in_", None))  # type: ignore[attr-defined]
+        return domain_for(self.domain, X.shape[1], getattr(self, "feature_names_in_", None))
 
     def _count(self, X: np.ndarray) -> int:
         """The number of records, or what was given for it: where it is public the plan compares the two."""
@@ -101,19 +107,19 @@ class PrivateEstimator(BaseEstimator):
         check_is_fitted(self)
         return self.release_.save(path)
 
-    def _fitted_with(self, release: Any) -> Self:
+    def _fitted_with(self, release: results.Release | results.ClassRelease) -> Self:
         self.release_, self.plan_ = release, release.plan
         return self
 
 
-def domain_for(domain: Any, width: int, names: Any = None) -> Any:
+def domain_for(domain: Ranges, width: int, names: Iterable[str] | None = None) -> Any:
     """One range per input: those that were given (by the inputs' names, if known), or the single one for all."""
     if domain is None:
         return None
     if isinstance(domain, Mapping):
         domain = _by_name(domain, names)
     try:
-        ranges = list(domain)
+        ranges: list[Any] = list(domain)
         if len(ranges) == 2 and not any(hasattr(x, "__len__") for x in ranges):
             return [tuple(ranges)] * width
     except TypeError:
@@ -127,7 +133,7 @@ def domain_for(domain: Any, width: int, names: Any = None) -> Any:
     return ranges
 
 
-def _by_name(domain: Mapping[str, Any], names: Any) -> list[Any]:
+def _by_name(domain: Mapping[str, Sequence[float]], names: Iterable[str] | None) -> list[Sequence[float]]:
     """Ranges in the order of the inputs; names that do not match are refused."""
     if names is None:
         return list(domain.values())
@@ -137,10 +143,37 @@ def _by_name(domain: Mapping[str, Any], names: Any) -> list[Any]:
     return [domain[name] for name in names]
 
 
-def predictions(release: Any, X: np.ndarray) -> np.ndarray:
+def predictions(release: results.Release | JointRelease[Any], X: np.ndarray) -> np.ndarray:
     """What a released model predicts for rows of inputs: curves, numbers, or the names of classes.
 
     Inputs are clipped as they were when the model was made.
+
+    Parameters
+    ----------
+    release : RegressionRelease, FunctionRelease or ClassRelease
+        The released model.
+    X : array
+        One row of inputs for each prediction.
+
+    Returns
+    -------
+    array
+        One row per row of inputs for curves, else one number or name.
+
+    Raises
+    ------
+    dpfda.errors.RecordError
+        Where an input is not finite.
+    dpfda.errors.ParameterError
+        Where the release is no model.
+
+    Examples
+    --------
+    >>> import numpy as np, dpfda as dp
+    >>> x = np.random.default_rng(0).uniform(0, 1, (3000, 1))
+    >>> model = dp.KernelRegressor(epsilon=1.0, domain=[(0, 1)], bound=(-1, 1)).fit(x, np.sin(6 * x[:, 0]))
+    >>> dp.estimators.predictions(model.release_, np.array([[0.25], [0.75]])).shape
+    (2,)
     """
     X = np.asarray(X, dtype=float)
     if not np.isfinite(X).all():
@@ -150,9 +183,12 @@ def predictions(release: Any, X: np.ndarray) -> np.ndarray:
     if not isinstance(release, results.FunctionRelease | results.ClassRelease):
         raise ParameterError("predictions need a fitted model", type(release).__name__, "Make one with dpfda fit.")
     plan = release.plan.plans[0] if isinstance(release, results.ClassRelease) else release.plan
-    if getattr(plan, "classes", None) is not None:
-        return np.array(plan.classes)[chosen_class(decision(release, X))]
-    return np.clip(decision(release, X), *plan.bound)
+    classes, bound = getattr(plan, "classes", None), plan.bound
+    if classes is not None or bound is None:
+        names: np.ndarray = np.array(classes)[chosen_class(decision(release, X))]
+        return names
+    numbers: np.ndarray = np.clip(decision(release, X), *bound)
+    return numbers
 
 
 def chosen_class(scores: np.ndarray) -> np.ndarray:
@@ -160,7 +196,7 @@ def chosen_class(scores: np.ndarray) -> np.ndarray:
     return (scores > 0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)
 
 
-def decision(release: Any, X: np.ndarray) -> np.ndarray:
+def decision(release: results.FunctionRelease | results.ClassRelease, X: np.ndarray) -> np.ndarray:
     """The released function at rows of inputs; one column per class where there is one function for each."""
     if isinstance(release, results.ClassRelease):
         return np.column_stack([part.at(X) for part in release.values()])

@@ -10,31 +10,63 @@ from typing import Any, Self
 import numpy as np
 from scipy.special import expit
 from sklearn.base import ClassifierMixin, RegressorMixin
+from sklearn.utils import Tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
-from dpfda.core.checks import as_epsilon, check_choice
+from dpfda.core.checks import Epsilon, Invalid, Neighbors, as_epsilon, check_choice
 from dpfda.core.errors import ParameterError, RecordError, shown
 from dpfda.core.labels import Coder, label_text, warn_of_reading
 from dpfda.estimators import validation as arrays
-from dpfda.estimators.base import PrivateEstimator, chosen_class, decision, predictions
+from dpfda.estimators.base import PrivateEstimator, Ranges, chosen_class, decision, predictions
 from dpfda.ledger import Ledger
 from dpfda.plans import ClassPlan, KernelPlan, SmootherPlan
-from dpfda.results import plots
+from dpfda.reading.curves import Records
+from dpfda.results import ClassRelease, FunctionRelease, plots
 from dpfda.results.wording import guarantee
+from dpfda.spaces.stationary import Stationary
 
 
 class KernelRegressor(RegressorMixin, PrivateEstimator):
     """A smooth function of the inputs under pure differential privacy.
 
-    `epsilon`, `domain` (one public range per input, by name if you like, or a single one for all) and `bound` (the
-    public range of responses) have no default: they are decisions. `loss` "squared" is fitted by released moments
-    and clipped residuals or, where that promises less error, by output perturbation with clipped residuals (`plan_`
-    tells); "huber" always by the latter, with residuals beyond `threshold` pulling no harder. Up to three inputs the
-    kernel's own functions are used, up to ten random features of it; with more than four or five, expect little.
-    Inputs and responses are clipped to their ranges, when fitting and when predicting.
+    Up to three inputs the kernel's own functions are used, up to ten random features of it; with more than four or
+    five, expect little. Inputs and responses are clipped to their ranges, when fitting and when predicting.
 
+    Parameters
+    ----------
+    loss : {"squared", "huber"}
+        "squared" is fitted by released moments and clipped residuals or, where that promises less error, by output
+        perturbation with clipped residuals (`plan_` tells); "huber" always by the latter.
+    epsilon : float, str or Fraction
+        The privacy budget. It has no default: it is a decision.
+    domain : sequence of (low, high), mapping or (low, high)
+        One public range per input, by name if you like, or a single one for all. It has no default.
+    bound : float or (low, high)
+        The public range of responses. It has no default.
+    kernel : Stationary, optional
+        Gaussian, Exponential or Matern. Default: Gaussian with a tenth of each side as length scale.
+    components : int, optional
+        How many of the kernel's functions are used. Default: by expected risk.
+    psi : float, optional
+        The penalty of "huber". Default: by expected risk.
+    threshold : float, optional
+        Residuals beyond it pull no harder, with "huber". Default: a tenth of the range of responses.
+    passes : {1, 4}, optional
+        How often "squared" reads the data. Default: whichever should predict better.
+    neighbors : {"replace", "add-remove"}
+        What neighbours differ by: one record exchanged for another, or one record more or less.
+    invalid : {"raise", "center"}
+        What an unusable record does: it stops the fit, or it is used as its plan says.
+    n : int, optional
+        The public number of records, or a public guess of it where neighbours add or remove one. Default: as many as
+        there are, where that is public.
+    ledger : Ledger or path, optional
+        What is charged at every fit, by every clone.
+
+    Examples
+    --------
     >>> import numpy as np, dpfda as dp
     >>> x = np.random.default_rng(0).uniform(0, 1, (5000, 1))
     >>> model = dp.KernelRegressor(epsilon=1.0, domain=[(0, 1)], bound=(-1, 1)).fit(x, np.sin(6 * x[:, 0]))
@@ -42,20 +74,22 @@ class KernelRegressor(RegressorMixin, PrivateEstimator):
     (1,)
     """
 
+    release_: FunctionRelease
+
     def __init__(
         self,
         loss: str = "squared",
         *,
-        epsilon: Any = None,
-        domain: Any = None,
-        bound: Any = None,
-        kernel: Any = None,
+        epsilon: Epsilon | None = None,
+        domain: Ranges = None,
+        bound: float | Sequence[float] | None = None,
+        kernel: Stationary | None = None,
         components: int | None = None,
         psi: float | None = None,
         threshold: float | None = None,
         passes: int | None = None,
-        neighbors: str = "replace",
-        invalid: str = "raise",
+        neighbors: Neighbors = "replace",
+        invalid: Invalid = "raise",
         n: int | None = None,
         ledger: Ledger | str | os.PathLike[str] | None = None,
     ):
@@ -73,12 +107,12 @@ class KernelRegressor(RegressorMixin, PrivateEstimator):
         self.n = n
         self.ledger = ledger
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.regressor_tags.poor_score = True  # small samples with noise
         return tags
 
-    def fit(self, X: Any, y: Any) -> Self:
+    def fit(self, X: Records, y: Records) -> Self:
         """Release the function that explains the responses best, for its smoothness."""
         check_choice("loss", self.loss, ("squared", "huber"))
         X, y = self._checked(X, y, y_numeric=True)
@@ -89,13 +123,13 @@ class KernelRegressor(RegressorMixin, PrivateEstimator):
         }  # fmt: skip
         if self.loss == "squared":
             _refuse({"psi": self.psi, "threshold": self.threshold}, "squared")
-            plan: Any = self._squared(facts)
+            plan: KernelPlan | SmootherPlan = self._squared(facts)
         else:
             _refuse({"passes": self.passes}, "huber")
-            plan = KernelPlan(criterion="huber", psi=self.psi, threshold=self.threshold, **facts)  # type: ignore[arg-type]
+            plan = KernelPlan(criterion="huber", psi=self.psi, threshold=self.threshold, **facts)
         return self._fitted_with(plan.release(np.column_stack([X, np.asarray(y, dtype=float)]), self._charged()))
 
-    def _squared(self, facts: dict[str, Any]) -> Any:
+    def _squared(self, facts: dict[str, Any]) -> KernelPlan | SmootherPlan:
         """Moments and clipped residuals, or output perturbation with clipped residuals: the smaller expected risk.
 
         Above three inputs waves overlap so much that a first moment with noise misleads.
@@ -108,18 +142,18 @@ class KernelRegressor(RegressorMixin, PrivateEstimator):
         moments = SmootherPlan(**facts)
         return moments if moments.expected_risk <= pulled.risk_at_a_point else pulled
 
-    def predict(self, X: Any) -> np.ndarray:
+    def predict(self, X: Records) -> np.ndarray:
         """The function at rows of inputs, clipped to the box; its values are clipped to the range of responses."""
         inputs = self._inputs(X)
         return predictions(self.release_, inputs)
 
-    def plot(self, ax: Any = None, **options: Any) -> Any:
+    def plot(self, ax: plots.Axes | None = None, **options: Any) -> plots.Axes:
         """The fitted function: a curve with its noise band, or a heat map over two inputs."""
         check_is_fitted(self)
         return self.release_.plot(ax, **options)
 
 
-def _refuse(options: dict[str, Any], loss: str) -> None:
+def _refuse(options: dict[str, object], loss: str) -> None:
     """Options of another loss are refused: silence would fit something else than was asked for."""
     given = [name for name, value in options.items() if value is not None]
     if given:
@@ -146,11 +180,37 @@ def _is_logistic(model: KernelClassifier) -> bool:
 class KernelClassifier(ClassifierMixin, PrivateEstimator):
     """A decision function of the inputs under pure differential privacy.
 
-    `epsilon` and `domain` (one public range per input, or a single one for all) have no default: they are
-    decisions. `loss` is "logistic" (with probabilities) or "hinge". `classes` lists the public classes; without it
-    those of `y` are taken as public, with a warning. More than two are told from the rest one by one, each with an
-    equal part of epsilon (the parts add up). Inputs outside the box are clipped to it, to fit and to predict.
+    More than two classes are told from the rest one by one, each with an equal part of epsilon (the parts add up).
+    Inputs outside the box are clipped to it, to fit and to predict.
 
+    Parameters
+    ----------
+    loss : {"logistic", "hinge"}
+        The first has probabilities.
+    epsilon : float, str or Fraction
+        The privacy budget. It has no default: it is a decision.
+    domain : sequence of (low, high), mapping or (low, high)
+        One public range per input, by name if you like, or a single one for all. It has no default.
+    kernel : Stationary, optional
+        Gaussian, Exponential or Matern. Default: Gaussian with a tenth of each side as length scale.
+    components : int, optional
+        How many of the kernel's functions are used. Default: by expected risk.
+    psi : float, optional
+        The penalty. Default: by expected risk.
+    classes : sequence, optional
+        The public classes. Without it those of `y` are taken as public, with a warning.
+    neighbors : {"replace", "add-remove"}
+        What neighbours differ by: one record exchanged for another, or one record more or less.
+    invalid : {"raise", "center"}
+        What an unusable record does: it stops the fit, or it is used as its plan says.
+    n : int, optional
+        The public number of records, or a public guess of it where neighbours add or remove one. Default: as many as
+        there are, where that is public.
+    ledger : Ledger or path, optional
+        What is charged at every fit, by every clone.
+
+    Examples
+    --------
     >>> import numpy as np, dpfda as dp
     >>> x = np.random.default_rng(0).uniform(-1, 1, (4000, 2))
     >>> model = dp.KernelClassifier(epsilon=1.0, domain=(-1, 1), classes=[False, True])
@@ -159,18 +219,20 @@ class KernelClassifier(ClassifierMixin, PrivateEstimator):
     array([ True])
     """
 
+    release_: FunctionRelease | ClassRelease
+
     def __init__(
         self,
         loss: str = "logistic",
         *,
-        epsilon: Any = None,
-        domain: Any = None,
-        kernel: Any = None,
+        epsilon: Epsilon | None = None,
+        domain: Ranges = None,
+        kernel: Stationary | None = None,
         components: int | None = None,
         psi: float | None = None,
-        classes: Sequence[Any] | None = None,
-        neighbors: str = "replace",
-        invalid: str = "raise",
+        classes: Sequence[object] | None = None,
+        neighbors: Neighbors = "replace",
+        invalid: Invalid = "raise",
         n: int | None = None,
         ledger: Ledger | str | os.PathLike[str] | None = None,
     ):
@@ -186,12 +248,12 @@ class KernelClassifier(ClassifierMixin, PrivateEstimator):
         self.n = n
         self.ledger = ledger
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.classifier_tags.poor_score = True  # small samples with noise
         return tags
 
-    def fit(self, X: Any, y: Any) -> Self:
+    def fit(self, X: Records, y: Records) -> Self:
         """Release the decision function (or one per class) of least regularised risk."""
         check_choice("loss", self.loss, ("logistic", "hinge"))
         X, codes, classes = self._labelled(X, y)
@@ -204,7 +266,7 @@ class KernelClassifier(ClassifierMixin, PrivateEstimator):
         }  # fmt: skip
         records = np.column_stack([X, codes])
         budget = as_epsilon(self.epsilon)
-        release: Any
+        release: FunctionRelease | ClassRelease
         if len(names) == 2:
             release = KernelPlan(epsilon=budget, **facts).release(records, self._charged())
         else:
@@ -214,7 +276,7 @@ class KernelClassifier(ClassifierMixin, PrivateEstimator):
         self.classes_ = classes
         return self._fitted_with(release)
 
-    def _labelled(self, X: Any, y: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def _labelled(self, X: Records, y: Records) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Inputs, the number of each record's class (missing where it has none), and the classes.
 
         With a list of classes every label is read alone, as text, so that no record changes what another's means.
@@ -241,31 +303,33 @@ class KernelClassifier(ClassifierMixin, PrivateEstimator):
             raise RecordError("There must be one label per record", cure="Pass as many.")
         return X, Coder(tuple(map(label_text, classes))).column(labels), classes
 
-    def decision_function(self, X: Any) -> np.ndarray:
+    def decision_function(self, X: Records) -> np.ndarray:
         """Positive where the second class is predicted; with more than two, one column per class."""
         inputs = self._inputs(X)
         return decision(self.release_, inputs)
 
-    def predict(self, X: Any) -> np.ndarray:
+    def predict(self, X: Records) -> np.ndarray:
         """The class of each row of inputs."""
         scores = self.decision_function(X)
-        return self.classes_[chosen_class(scores)]
+        values: np.ndarray = self.classes_[chosen_class(scores)]
+        return values
 
     @available_if(_is_logistic)
-    def predict_proba(self, X: Any) -> np.ndarray:
+    def predict_proba(self, X: Records) -> np.ndarray:
         """Probabilities of the classes (logistic loss), drawn towards one half by what the noise is known to add."""
         scores = self.decision_function(X)
-        plan = self.plan_ if scores.ndim == 1 else self.plan_.plans[0]
+        plan = self.plan_.plans[0] if isinstance(self.plan_, ClassPlan) else self.plan_
         likely = expit(scores / np.sqrt(1 + np.pi * plan.accuracy.typical_sd**2 / 8))
         if scores.ndim == 1:
             return np.column_stack([1 - likely, likely])
-        return likely / likely.sum(axis=1, keepdims=True)
+        values: np.ndarray = likely / likely.sum(axis=1, keepdims=True)
+        return values
 
-    def plot(self, ax: Any = None, **options: Any) -> Any:
+    def plot(self, ax: plots.Axes | None = None, **options: Any) -> plots.Axes:
         """The decision function: a curve, a heat map with its boundary, or the regions of several classes."""
         check_is_fitted(self)
         release = self.release_
-        if len(self.classes_) == 2 or self.n_features_in_ != 2:
+        if not isinstance(release, ClassRelease) or self.n_features_in_ != 2:
             return release.plot(ax, **options)
         parts = list(release.values())
         best = np.argmax([part.values for part in parts], axis=0)

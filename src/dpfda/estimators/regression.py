@@ -3,23 +3,28 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import MultiOutputMixin, RegressorMixin
+from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from dpfda.bounds.bodies import L2Ball
+from dpfda.core.checks import Epsilon, Invalid, Neighbors
 from dpfda.core.errors import ParameterError
 from dpfda.estimators.base import PrivateEstimator
 from dpfda.ledger import Ledger
 from dpfda.plans import RegressionPlan
 from dpfda.plans.curves import as_grid
-from dpfda.results import RegressionRelease
+from dpfda.reading.curves import Records
+from dpfda.results import RegressionRelease, plots
 from dpfda.results.postprocess import Band
 from dpfda.spaces.grid import Grid
+from dpfda.spaces.kernels import Kernel
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -27,11 +32,12 @@ class CoefficientFunctions:
     """Some coefficient functions of a released regression: call them, ask for their bands."""
 
     release: RegressionRelease
-    rows: Any
+    rows: int | slice
 
     def __call__(self, t: ArrayLike | None = None) -> np.ndarray:
         """Values on the grid or at points `t`: one row per covariate, a single row for the intercept."""
-        return self.release.at(t)[self.rows]
+        values: np.ndarray = self.release.at(t)[self.rows]
+        return values
 
     def band(self, level: float = 0.95, t: ArrayLike | None = None) -> Band:
         """Simultaneous noise band, over all coefficient functions together and the intercept."""
@@ -45,11 +51,37 @@ class CoefficientFunctions:
 class FunctionOnScalarRegression(MultiOutputMixin, RegressorMixin, PrivateEstimator):
     """Curves on covariates under pure differential privacy: ``Y(t) = intercept(t) + sum_j x_j coef_j(t)``.
 
-    `epsilon`, `bound` (a ball for one curve) and `covariate_bound` (a norm of the covariates of one record, or one
-    range each) have no default: they are decisions. `split` is the share of the first moment in its stage, chosen by
-    expected risk when None. The other parameters are those of :class:`RegressionPlan`. A response of one number is a
-    constant curve. `ledger` is charged at every fit, by every clone.
+    A response of one number is a constant curve.
 
+    Parameters
+    ----------
+    epsilon : float, str or Fraction
+        The privacy budget. It has no default: it is a decision.
+    bound : L2Ball
+        The public ball that every curve is clipped to. It has no default.
+    covariate_bound : float or sequence of (low, high)
+        A public norm of the covariates of one record, or one range for each. It has no default.
+    kernel : Kernel or callable, optional
+        How smooth coefficient functions are expected to be. Default: Gaussian with a fifth of the domain as length
+        scale.
+    split : float, optional
+        The share of the first moment in its stage. Default: by expected risk.
+    grid : Grid or int, optional
+        Where curves have their values. Default: equally spaced on [0, 1].
+    passes : {1, 4}, optional
+        1 reads the data once, 4 refines with clipped residuals. Default: whichever should predict better.
+    neighbors : {"replace", "add-remove"}
+        What neighbours differ by: one record exchanged for another, or one record more or less.
+    invalid : {"raise", "center"}
+        What an unusable record does: it stops the fit, or it is used as its plan says.
+    n : int, optional
+        The public number of records, or a public guess of it where neighbours add or remove one. Default: as many as
+        there are, where that is public.
+    ledger : Ledger or path, optional
+        What is charged at every fit, by every clone.
+
+    Examples
+    --------
     >>> import numpy as np, dpfda as dp
     >>> rng = np.random.default_rng(0)
     >>> x, t = rng.normal(0, 1, (20_000, 2)), np.linspace(0, 1, 30)
@@ -59,18 +91,20 @@ class FunctionOnScalarRegression(MultiOutputMixin, RegressorMixin, PrivateEstima
     (2, 2)
     """
 
+    release_: RegressionRelease
+
     def __init__(
         self,
-        epsilon: Any = None,
+        epsilon: Epsilon | None = None,
         bound: L2Ball | None = None,
-        covariate_bound: Any = None,
-        kernel: Any = None,
+        covariate_bound: float | Iterable[Iterable[float]] | Iterable[float] | None = None,
+        kernel: Kernel | Callable[..., Any] | None = None,
         split: float | None = None,
         *,
         grid: Grid | int | None = None,
         passes: int | None = None,
-        neighbors: str = "replace",
-        invalid: str = "raise",
+        neighbors: Neighbors = "replace",
+        invalid: Invalid = "raise",
         n: int | None = None,
         ledger: Ledger | str | os.PathLike[str] | None = None,
     ):
@@ -86,12 +120,12 @@ class FunctionOnScalarRegression(MultiOutputMixin, RegressorMixin, PrivateEstima
         self.n = n
         self.ledger = ledger
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.regressor_tags.poor_score = True  # small samples with noise
         return tags
 
-    def fit(self, X: Any, Y: Any) -> Self:
+    def fit(self, X: Records, Y: Records) -> Self:
         """Release the moments of covariates and curves, and the coefficient functions they make."""
         whole = getattr(Y, "ndim", 2) == 1
         width = self._width_of(Y) if self.invalid == "center" else 1
@@ -101,17 +135,19 @@ class FunctionOnScalarRegression(MultiOutputMixin, RegressorMixin, PrivateEstima
         width = curves.shape[1]
         if width == 1:
             curves = np.repeat(curves, 2, axis=1)
+        facts: dict[str, Any] = {  # what is not given, or wrong, the plan refuses
+            "bound": self.bound, "covariate_bound": self.covariate_bound, "epsilon": self.epsilon,
+            "grid": curves.shape[1] if self.grid is None else self.grid,
+        }  # fmt: skip
         plan = RegressionPlan(
-            n=self._count(X), epsilon=self.epsilon, bound=self.bound, covariates=X.shape[1],  # type: ignore[arg-type]
-            covariate_bound=self.covariate_bound, grid=curves.shape[1] if self.grid is None else self.grid,  # type: ignore[arg-type]
-            kernel=self.kernel, split=self.split, passes=self.passes, names=self._names, neighbors=self.neighbors,
-            invalid=self.invalid,
+            n=self._count(X), covariates=X.shape[1], kernel=self.kernel, split=self.split, passes=self.passes,
+            names=self._names, neighbors=self.neighbors, invalid=self.invalid, **facts,
         )  # fmt: skip
         self._fitted_with(plan.release(np.column_stack([X, curves]), self._charged()))
         self._single, self._width = single, width
         return self
 
-    def _width_of(self, Y: Any) -> int:
+    def _width_of(self, Y: Records) -> int:
         """Values of a curve: from the grid where there is one, else from the shape of the table."""
         if self.grid is not None:
             return as_grid(self.grid).size
@@ -136,13 +172,14 @@ class FunctionOnScalarRegression(MultiOutputMixin, RegressorMixin, PrivateEstima
         check_is_fitted(self)
         return CoefficientFunctions(self.release_, 0)
 
-    def predict(self, X: Any) -> np.ndarray:
+    def predict(self, X: Records) -> np.ndarray:
         """Curves on the grid, one row per row of covariates, which are clipped to their bound."""
         inputs = self._inputs(X)
         curves = self.release_.predict(inputs)
-        return curves[:, 0] if self._single else curves[:, : self._width]
+        values: np.ndarray = curves[:, 0] if self._single else curves[:, : self._width]
+        return values
 
-    def plot(self, level: float = 0.95) -> Any:
+    def plot(self, level: float = 0.95) -> plots.Axes:
         """All coefficient functions with their noise bands."""
         check_is_fitted(self)
         return self.release_.plot(level=level)

@@ -10,10 +10,12 @@ import re
 from typing import Any
 
 import numpy as np
+from sklearn.base import BaseEstimator
 from sklearn.utils.validation import validate_data
 
 from dpfda.core.errors import ParameterError, RecordError
 from dpfda.reading import source as readers
+from dpfda.reading.curves import Records
 
 #: Beginnings of messages that speak of shapes and kinds; what follows an "array=" in them is cut out.
 HARMLESS = re.compile(
@@ -23,7 +25,7 @@ HARMLESS = re.compile(
 NUMBERS = "Inputs and responses must be tables of numbers; some cell is not one."
 
 
-def strict(model: Any, X: Any, y: Any, **options: Any) -> Any:
+def strict(model: BaseEstimator, X: Records, y: Records, **options: Any) -> tuple[np.ndarray, np.ndarray]:
     """Inputs and responses as scikit-learn checks them; missing and infinite values are refused."""
     X, y = unmasked(X), unmasked(y)
     if model.neighbors == "add-remove" and getattr(X, "shape", (1,))[0] == 0 == getattr(y, "shape", (1,))[0]:
@@ -34,17 +36,18 @@ def strict(model: Any, X: Any, y: Any, **options: Any) -> Any:
     return checked, responses
 
 
-def inputs(model: Any, X: Any, reset: bool = True) -> Any:
+def inputs(model: BaseEstimator, X: Records, reset: bool = True) -> np.ndarray:
     """Inputs alone: to fit, or (`reset` False) to predict from with a fitted model."""
-    return quietly(model, unmasked(X), reset=reset, ensure_min_samples=_least(model) if reset else 1)
+    checked: np.ndarray = quietly(model, unmasked(X), reset=reset, ensure_min_samples=_least(model) if reset else 1)
+    return checked
 
 
-def _least(model: Any) -> int:
+def _least(model: BaseEstimator) -> int:
     """Where the number of records is private, any number will do."""
     return 0 if model.neighbors == "add-remove" else 2
 
 
-def quietly(model: Any, X: Any, **options: Any) -> Any:
+def quietly(model: BaseEstimator, X: Records, **options: Any) -> Any:
     """A table as scikit-learn checks it, without contents in its errors."""
     kind: type[Exception] = ValueError
     try:
@@ -69,14 +72,14 @@ def _told(message: str, private_count: bool) -> str:
     return re.sub(r"\d+", "some", text) if private_count else text
 
 
-def unmasked(values: Any) -> Any:
+def unmasked(values: Records) -> Records:
     """Masked values are missing ones."""
     if isinstance(values, np.ma.MaskedArray):
         return np.ma.filled(values.astype(float), np.nan)
     return values
 
 
-def lenient(model: Any, X: Any, responses: Any, width: int = 1) -> tuple[np.ndarray, np.ndarray]:
+def lenient(model: BaseEstimator, X: Records, responses: Records, width: int = 1) -> tuple[np.ndarray, np.ndarray]:
     """Inputs and responses as numbers, cell by cell: whatever is none is missing, alone."""
     table = lenient_inputs(model, X)
     rows = _read(responses, width)
@@ -85,7 +88,7 @@ def lenient(model: Any, X: Any, responses: Any, width: int = 1) -> tuple[np.ndar
     return table, rows
 
 
-def lenient_inputs(model: Any, X: Any) -> np.ndarray:
+def lenient_inputs(model: BaseEstimator, X: Records) -> np.ndarray:
     if isinstance(X, list | tuple):
         raise ParameterError(
             "with invalid='center' inputs must come as an array or a table",
@@ -96,6 +99,6 @@ def lenient_inputs(model: Any, X: Any) -> np.ndarray:
     return _read(X, model.n_features_in_)
 
 
-def _read(values: Any, width: int) -> np.ndarray:
+def _read(values: Records, width: int) -> np.ndarray:
     batches = list(readers.Source(values, lenient=True, width=width).batches())
     return np.concatenate([np.empty((0, width)), *batches])

@@ -14,7 +14,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from dpfda.core.checks import as_epsilon
+from dpfda.core.checks import Epsilon, as_epsilon
 from dpfda.core.codec import exact_fraction
 from dpfda.core.errors import LedgerError, ParameterError, shown
 from dpfda.ledger import home, store
@@ -28,6 +28,20 @@ LONGEST_TEXT = 2000
 class Ledger:
     """A study's ledger. Make one with :meth:`create`; opening checks it.
 
+    Parameters
+    ----------
+    path : path
+        The file.
+    study : str, optional
+        The study that the file must belong to. Default: whichever it is.
+
+    Raises
+    ------
+    dpfda.errors.LedgerError
+        Where the file is no ledger, was edited or is damaged, or belongs to another study.
+
+    Examples
+    --------
     >>> import tempfile, os
     >>> path = os.path.join(tempfile.mkdtemp(), "study.ledger")
     >>> ledger = Ledger.create(path, epsilon=1, study="sleep")
@@ -45,17 +59,17 @@ class Ledger:
         object.__setattr__(self, "study", self._read().study)  # another study's file in this place is refused
 
     @classmethod
-    def create(cls, path: str | os.PathLike[str], *, epsilon: Any, study: str, delta: Any = 0) -> Ledger:
+    def create(cls, path: str | os.PathLike[str], *, epsilon: Epsilon | None, study: str, delta: Epsilon = 0) -> Ledger:
         """A new ledger file with a total budget; never overwrites one."""
-        budget, small = as_epsilon(epsilon), _as_delta(delta)
+        budget, delta_cost = as_epsilon(epsilon), _as_delta(delta)
         if not isinstance(study, str) or not study.strip() or not study.isprintable() or len(study) > LONGEST_TEXT:
             raise ParameterError(
                 "a ledger belongs to a study with a printable name", shown(study), "Pass study='load-2026'."
             )
         target = Path(path).absolute()
-        row = (FORMAT, study, str(budget), str(small), now())
+        row = (FORMAT, study, str(budget), str(delta_cost), now())
         with store.making(target) as db:
-            balance = Balance.before_charges(study, budget, small, row[-1], seal("", row))
+            balance = Balance.before_charges(study, budget, delta_cost, row[-1], seal("", row))
             home.testify(target, home.mark(balance))
             db.executescript(";".join(("BEGIN IMMEDIATE", store.SCHEMA, *store.TOTALS)))
             db.execute("INSERT INTO study VALUES (?, ?, ?, ?, ?, ?)", (*row, balance.last.seal))
@@ -63,9 +77,9 @@ class Ledger:
             db.execute("COMMIT")
         return cls(target, study)
 
-    def charge(self, epsilon: Any, *, plan: str, query: str, delta: Any = 0) -> Entry:
+    def charge(self, epsilon: Epsilon, *, plan: str, query: str, delta: Epsilon = 0) -> Entry:
         """Write a charge down, or refuse it; when this returns, the charge is on disk and stays."""
-        cost, small = as_epsilon(epsilon), _as_delta(delta)
+        cost, delta_cost = as_epsilon(epsilon), _as_delta(delta)
         for text in (plan, query):
             if not isinstance(text, str) or not text.isprintable() or len(text) > LONGEST_TEXT:
                 raise ParameterError(
@@ -79,11 +93,11 @@ class Ledger:
             if home.is_unsettled(self.path, balance):
                 home.testify(self.path, home.mark(balance))
                 balance = _settle(db, home.settled_here(self.path, balance))
-            charged = balance.charged(cost, small, plan, query)
+            charged = balance.charged(cost, delta_cost, plan, query)
             store.add_entry(db, charged.last)
         return self._standing(charged)
 
-    def check(self, epsilon: Any, delta: Any = 0) -> None:
+    def check(self, epsilon: Epsilon, delta: Epsilon = 0) -> None:
         """Refuse now what :meth:`charge` would refuse later; charges nothing."""
         seen = home.testimony(self.path)
         with store.reading(self.path) as db:
@@ -125,7 +139,7 @@ class Ledger:
             memory.backup(db)
         return target
 
-    def adopt(self, *, releases: Iterable[Any] = (), spent: Any = None) -> tuple[Entry, ...]:
+    def adopt(self, *, releases: Iterable[Any] = (), spent: Epsilon | None = None) -> tuple[Entry, ...]:
         """Make a copied or restored file the one in use, after writing in what was released since it was copied.
 
         `releases` are the saved releases that it may lack, `spent` is an amount (0: nothing was released). The
@@ -143,8 +157,8 @@ class Ledger:
             balance, new = book.balance, list[Entry]()
             for release in given:
                 if self._entry_of((*book.entries, *new), release) is None:
-                    cost, small = as_epsilon(release.plan.epsilon), _as_delta(release.plan.delta)
-                    balance = balance.charged(cost, small, release.plan.digest, _restored(release))
+                    cost, delta_cost = as_epsilon(release.plan.epsilon), _as_delta(release.plan.delta)
+                    balance = balance.charged(cost, delta_cost, release.plan.digest, _restored(release))
                     new.append(balance.last)
             if amount:
                 balance = balance.charged(amount, Fraction(0), "unknown", "released before this file was adopted")
@@ -220,7 +234,7 @@ def _settle(db: sqlite3.Connection, settled: Balance) -> Balance:
     return settled
 
 
-def _as_delta(value: Any) -> Fraction:
+def _as_delta(value: object) -> Fraction:
     delta = exact_fraction(value)
     if delta is None or not 0 <= delta < 1:
         raise ParameterError("delta must be at least 0 and below 1", shown(value), "Pass delta=0 for pure privacy.")

@@ -11,8 +11,8 @@ from dpfda.core.checks import check_choice
 from dpfda.core.errors import ParameterError, shown
 from dpfda.methods.base import SENSITIVITIES, Method, P
 from dpfda.noise import Laplace
+from dpfda.problems.bernstein_points import on_lattice
 from dpfda.problems.contracts import Problem
-from dpfda.problems.lattices import on_lattice
 from dpfda.problems.stage import Part
 
 #: A limit on what is asked for, by no proof: any order is valid, and costs no more noise.

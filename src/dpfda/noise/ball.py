@@ -105,8 +105,8 @@ class Ball:
     def to_lattice(self, values: Sequence[Fraction]) -> list[Placed]:
         return [Placed.of(x, step) for x, step in zip(values, self._units, strict=True)]
 
-    def real(self, settled: Sequence[Fraction]) -> np.ndarray:
-        return np.array([float(x) for x in settled])
+    def real(self, on_lattice: Sequence[Fraction]) -> np.ndarray:
+        return np.array([float(x) for x in on_lattice])
 
     @cached_property
     def _steps(self) -> np.ndarray:
@@ -116,11 +116,11 @@ class Ball:
     def _units(self) -> list[Fraction]:
         return [Fraction(step) for step in self._steps.tolist()]
 
-    def draw(self, settled: Sequence[Fraction], count: int | None = None) -> np.ndarray:
+    def draw(self, on_lattice: Sequence[Fraction], count: int | None = None) -> np.ndarray:
         """``round((c + N) / step) * step`` with the rounding decided exactly: post-processing of ideal noise."""
         if count is not None:
-            return np.array([self.draw(settled) for _ in range(count)])
-        centres = self.to_lattice(settled)
+            return np.array([self.draw(on_lattice) for _ in range(count)])
+        centres = self.to_lattice(on_lattice)
         widths = [Fraction(a) * Fraction(self.diameter) / self.epsilon for a in self.axes.tolist()]
         ratios = [width / step for width, step in zip(widths, self._units, strict=True)]
         drawn = [k for b in self.blocks for k in _rounded_ball(centres[b], ratios[b])]

@@ -67,14 +67,14 @@ class Choice:
     def to_lattice(self, values: Sequence[Fraction]) -> list[Placed]:
         return [Placed.of(x, self.range / self.epsilon) for x in values]
 
-    def real(self, settled: Sequence[Fraction]) -> np.ndarray:
-        return np.array([float(x) for x in settled])
+    def real(self, on_lattice: Sequence[Fraction]) -> np.ndarray:
+        return np.array([float(x) for x in on_lattice])
 
-    def draw(self, settled: Sequence[Fraction], count: int | None = None) -> np.ndarray:
+    def draw(self, on_lattice: Sequence[Fraction], count: int | None = None) -> np.ndarray:
         """The largest of scores plus exponential noise: all of it drawn first, and the sums compared exactly."""
         if count is not None:
-            return np.array([self.draw(settled) for _ in range(count)])
-        scores, noise, places = self.to_lattice(settled), Deviates(self.size, _exponential), PLACES
+            return np.array([self.draw(on_lattice) for _ in range(count)])
+        scores, noise, places = self.to_lattice(on_lattice), Deviates(self.size, _exponential), PLACES
         while True:
             sums = [x + s.floor(places) for x, s in zip(noise.floors(places), scores, strict=True)]
             best = max(sums)

@@ -16,7 +16,7 @@ enable_features("contrib")
 #: A sensitivity is computed in floating point from public numbers; this covers its rounding
 #: (derivations: lattice of the noise).
 GUARD = 1 + 2.0**-40
-#: Bits between a scale and its lattice step, and the largest settled integer: sums with noise stay in 64 bits. Any are
+#: Bits between a scale and its lattice step, and the largest integer on it: sums with noise stay in 64 bits. Any are
 #: valid, since the sensitivity is that on the lattice (derivations: lattice of the noise).
 RESOLUTION, RANGE = 40, 2**60
 #: A statistic as a float is off by at most 2^-52 of its size, a difference of two by 2^-51.
@@ -52,14 +52,14 @@ def check_coarse(bits: int, slack: float, real: float, size: int, epsilon: Fract
         )
 
 
-def drawn_by(mechanism: Measurement, settled: Sequence[int], steps: np.ndarray, count: int | None) -> np.ndarray:
+def drawn_by(mechanism: Measurement, on_lattice: Sequence[int], steps: np.ndarray, count: int | None) -> np.ndarray:
     """Noisy integers times their steps: one vector, or `count` of them by one call."""
-    noisy = mechanism(list(settled) * (1 if count is None else count))
+    noisy = mechanism(list(on_lattice) * (1 if count is None else count))
     found: np.ndarray = np.array([float(k) for k in noisy]).reshape(-1, steps.size) * steps
     return found[0] if count is None else found
 
 
-def settled(values: list[Fraction], steps: np.ndarray) -> list[int]:
+def in_steps(values: list[Fraction], steps: np.ndarray) -> list[int]:
     """Each value rounded to its own lattice; clamped, so that the sum with noise stays in range."""
     ratios = (step.as_integer_ratio() for step in steps.tolist())
     rounded = (nearest(x.numerator * q, x.denominator * p) for x, (p, q) in zip(values, ratios, strict=True))

@@ -24,7 +24,7 @@ from scipy.special import log_ndtr
 
 from dpfda.bounds.sensitivity import Sensitivity
 from dpfda.core.errors import ParameterError
-from dpfda.noise.common import FLOATS, GUARD, check_coarse, drawn_by, resolution, settled
+from dpfda.noise.common import FLOATS, GUARD, check_coarse, drawn_by, in_steps, resolution
 
 #: Share of delta that is kept for what a discrete law does in its tails; any share is valid, both are charged
 #: (derivations: gaussian noise).
@@ -101,16 +101,16 @@ class Gaussian:
 
     def to_lattice(self, values: Sequence[Fraction]) -> list[int]:
         self._mechanism()
-        return settled(list(values), self.steps)
+        return in_steps(list(values), self.steps)
 
-    def real(self, settled: Sequence[int]) -> np.ndarray:
-        return np.array([float(k) for k in settled]) * self.steps
+    def real(self, on_lattice: Sequence[int]) -> np.ndarray:
+        return np.array([float(k) for k in on_lattice]) * self.steps
 
     def _mechanism(self) -> Measurement:
         return _sampler(self._scale, self.sensitivity)
 
-    def draw(self, settled: Sequence[int], count: int | None = None) -> np.ndarray:
-        return drawn_by(self._mechanism(), settled, self.steps, count)
+    def draw(self, on_lattice: Sequence[int], count: int | None = None) -> np.ndarray:
+        return drawn_by(self._mechanism(), on_lattice, self.steps, count)
 
     def simulate(self, size: int, rng: np.random.Generator) -> np.ndarray:
         return rng.standard_normal((size, self.steps.size)) * self.scales

@@ -17,7 +17,7 @@ from opendp.mod import Measurement
 
 from dpfda.bounds.sensitivity import Sensitivity
 from dpfda.core.errors import ParameterError
-from dpfda.noise.common import FLOATS, GUARD, check_coarse, drawn_by, resolution, settled, upwards
+from dpfda.noise.common import FLOATS, GUARD, check_coarse, drawn_by, in_steps, resolution, upwards
 from dpfda.noise.studies import laplace
 
 
@@ -87,16 +87,16 @@ class Laplace:
 
     def to_lattice(self, values: Sequence[Fraction]) -> list[int]:
         self._mechanism()  # certified before any charge, or not at all
-        return settled(list(values), self.steps)
+        return in_steps(list(values), self.steps)
 
-    def real(self, settled: Sequence[int]) -> np.ndarray:
-        return np.array([float(k) for k in settled]) * self.steps
+    def real(self, on_lattice: Sequence[int]) -> np.ndarray:
+        return np.array([float(k) for k in on_lattice]) * self.steps
 
     def _mechanism(self) -> Measurement:
         return _certified(self._scale, self.sensitivity, self.epsilon)
 
-    def draw(self, settled: Sequence[int], count: int | None = None) -> np.ndarray:
-        return drawn_by(self._mechanism(), settled, self.steps, count)
+    def draw(self, on_lattice: Sequence[int], count: int | None = None) -> np.ndarray:
+        return drawn_by(self._mechanism(), on_lattice, self.steps, count)
 
     def simulate(self, size: int, rng: np.random.Generator) -> np.ndarray:
         return laplace((size, self.steps.size), rng) * self.scales

@@ -41,10 +41,10 @@ class Law(Protocol):
     def to_lattice(self, values: Sequence[Fraction]) -> Sequence[Any]:
         """Exact values as :meth:`draw` takes them. Confidential."""
 
-    def real(self, settled: Sequence[Any]) -> np.ndarray:
+    def real(self, on_lattice: Sequence[Any]) -> np.ndarray:
         """The same as floats. Confidential, for audits."""
 
-    def draw(self, settled: Sequence[Any], count: int | None = None) -> np.ndarray:
+    def draw(self, on_lattice: Sequence[Any], count: int | None = None) -> np.ndarray:
         """Values plus exact noise: one outcome, or `count` rows of them."""
 
     def simulate(self, size: int, rng: np.random.Generator) -> np.ndarray:

@@ -1,6 +1,6 @@
-"""Plans of each kind of release, settled before any file is opened: which facts, which problem.
+"""Plans of each kind of release: their public facts, and the problem and stages that follow, before any file is opened.
 
-What all plans can do once they know these is in :mod:`dpfda.plan`.
+What all plans can do is in :mod:`dpfda.plans.base`.
 """
 
 from dpfda.plans.classes import ClassPlan

@@ -72,7 +72,7 @@ class Accuracy:
 
         def meets(value: float) -> bool:
             changed: Any = value if vary == "epsilon" else round(value)
-            varied = replace(self.plan, **{vary: changed})  # type: ignore[type-var]
+            varied = replace(self.plan, **{vary: changed})
             return float(getattr(varied.accuracy, f"expected_{measure}")) <= float(target)
 
         return _smallest(meets, float(target), vary)

@@ -13,7 +13,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, ClassVar, Generic, Literal, Self, TypeVar
+from typing import TYPE_CHECKING, Generic, Literal, Self, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -21,6 +21,7 @@ from numpy.typing import ArrayLike
 from dpfda.core import codec
 from dpfda.core.codec import Fact
 from dpfda.core.errors import FileError
+from dpfda.core.origins import Between
 from dpfda.engines import Checkpoint, Declared, Summary
 from dpfda.engines.task import Labels
 from dpfda.methods.base import Method
@@ -31,9 +32,10 @@ from dpfda.plans.schedule import OneStage, Schedule
 from dpfda.problems.contracts import Problem
 from dpfda.problems.count import count_energies, count_part, count_share
 from dpfda.problems.stage import Stage
-from dpfda.reading.curves import as_curves
+from dpfda.reading.curves import Records, as_curves
+from dpfda.reading.tables import Columns
 from dpfda.release.door import Receipt
-from dpfda.release.passes import Data, Given, Passes
+from dpfda.release.passes import FromRecords, FromSummaries, Passes
 from dpfda.release.run import LedgerOrPath, check_passes, run
 from dpfda.results import statements
 from dpfda.results.statements import Statement
@@ -44,7 +46,7 @@ VERSION = 1
 R = TypeVar("R")
 
 
-class Sealed(Fact):
+class SealedFact(Fact):
     """A fact with a digest that travels as sealed text."""
 
     @cached_property
@@ -61,16 +63,22 @@ class Sealed(Fact):
         return plan
 
 
-class Plan(Sealed, ABC, Generic[R]):
+class Plan(SealedFact, ABC, Generic[R]):
     """Public facts, and what follows from them. Subclasses add fields, `problem` and `wording`."""
 
-    #: What a release of this plan is called in ledgers and statements.
-    query: ClassVar[str]
     n: int
     epsilon: Fraction
-    method: Method
     neighbors: str
     invalid: str
+    if TYPE_CHECKING:  # some plans have fields of these names
+
+        @property
+        def query(self) -> str:
+            """What a release of this plan is called in ledgers and statements."""
+
+        @property
+        def method(self) -> Method:
+            """How noise is added."""
 
     @property
     @abstractmethod
@@ -126,7 +134,7 @@ class Plan(Sealed, ABC, Generic[R]):
         return self.stage.delta
 
     def total_cost(self, costs: Iterable[Fraction]) -> Fraction:
-        """What the costs of all parts come to: there is one."""
+        """What the costs of its stages come to: their sum."""
         return sum(costs, Fraction(0))
 
     def postprocessed(self, release: R) -> R:
@@ -139,9 +147,9 @@ class Plan(Sealed, ABC, Generic[R]):
         return {"": self}
 
     def check_summaries(self, summaries: Mapping[str, Summary]) -> None:
-        """One summary costs what the plan states."""
+        """Nothing to check: one summary costs what the plan states."""
 
-    def sealed(self, drawn: Sequence[np.ndarray], receipt: Receipt) -> R:
+    def build_release(self, drawn: Sequence[np.ndarray], receipt: Receipt) -> R:
         """The release that these draws come to, with what is done after the noise by default."""
         coefficients = codec.frozen_array(self.schedule.combine(drawn))
         facts = self.schedule.extra_fields(drawn) | dataclasses.asdict(receipt)
@@ -195,10 +203,10 @@ class Plan(Sealed, ABC, Generic[R]):
 
     def summarize(
         self,
-        records: Any,
+        records: Records,
         *,
         units: Labels = None,
-        between: Any = None,
+        between: Between = None,
         site: str = "",
         checkpoint: str | os.PathLike[str] | None = None,
     ) -> Summary:
@@ -223,23 +231,23 @@ class Plan(Sealed, ABC, Generic[R]):
         """
         passes = self._passes_over(records, units, self._declared(between, site, checkpoint))
         check_passes(self, "a checkpoint" if checkpoint is not None else "")
-        return passes.read({"": self.stage.problem}, {} if self.most is None else {"": self.most})[""]
+        return passes.read({"": self.stage.problem}, {} if self.max_records is None else {"": self.max_records})[""]
 
-    def _declared(self, between: Any, site: str, checkpoint: str | os.PathLike[str] | None) -> Declared:
+    def _declared(self, between: Between, site: str, checkpoint: str | os.PathLike[str] | None) -> Declared:
         return Declared(between, site, None if checkpoint is None else Checkpoint(checkpoint, self.family))
 
-    def _passes_over(self, records: Any, units: Labels, declared: Declared) -> Passes:
+    def _passes_over(self, records: Records, units: Labels, declared: Declared) -> Passes:
         """Where the summaries of a release come from."""
         if isinstance(records, Summary):
             refuse_options_of_reading(units, declared)
-            return Given({"": records})
+            return FromSummaries({"": records})
         curves = as_curves(records)
         check_reading(self, curves)
-        return Data(curves, units, declared)
+        return FromRecords(curves, units, declared)
 
     @property
-    def most(self) -> int | None:
-        """How many records are used at most: n where it is public and no record may stop a run."""
+    def max_records(self) -> int | None:
+        """How many records are used at max_records: n where it is public and no record may stop a run."""
         return self.n if self.problem.invalid == "center" and not self.problem.count_is_private else None
 
     @cached_property
@@ -255,12 +263,12 @@ class Plan(Sealed, ABC, Generic[R]):
 
     def release(
         self,
-        records: Any,
+        records: Records,
         ledger: LedgerOrPath = None,
         *,
         query: str | None = None,
         units: Labels = None,
-        between: Any = None,
+        between: Between = None,
         site: str = "",
         checkpoint: str | os.PathLike[str] | None = None,
     ) -> R:
@@ -285,13 +293,14 @@ class Plan(Sealed, ABC, Generic[R]):
         Raises
         ------
         dpfda.errors.DpfdaError
-            Where the data, the plan or the ledger is wrong. Nothing is charged then.
+            Where the data, the plan or the ledger is wrong. Nothing is charged then, unless the records change between
+            two passes; a note on the error says that a charge stands.
         """
         passes = self._passes_over(records, units, self._declared(between, site, checkpoint))
         released: R = run(self, passes, ledger, query)[""]
         return released
 
-    def to_opendp(self, domain: Any = None, *, columns: Any = None) -> opendp.Measurement:
+    def to_opendp(self, domain: opendp.Domain | None = None, *, columns: Columns = None) -> opendp.Measurement:
         """This plan as an OpenDP measurement, to be composed with other queries (see :mod:`dpfda.plans.opendp`)."""
         return opendp.measurement(self, domain, columns)
 

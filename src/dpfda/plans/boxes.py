@@ -31,10 +31,10 @@ def as_domain(domain: Any) -> tuple[tuple[float, float], ...]:
         raise ParameterError("a domain runs from a finite low to a larger finite high", shown(pairs), cure)
     if not all(1e-15 <= high - low <= 1e15 for low, high in pairs):
         raise ParameterError("a domain is between 1e-15 and 1e15 wide", shown(pairs), "Change the unit.")
-    return pairs
+    return tuple((low, high) for low, high in pairs)
 
 
-def as_cells(cells: Any, dimension: int) -> tuple[int, ...]:
+def as_cells(cells: int | Sequence[int] | np.ndarray | None, dimension: int) -> tuple[int, ...]:
     if cells is None:
         return (CELLS[dimension],) * dimension
     given = tuple(cells) if isinstance(cells, Sequence | np.ndarray) else (cells,) * dimension
@@ -50,7 +50,7 @@ def as_cells(cells: Any, dimension: int) -> tuple[int, ...]:
     return sizes
 
 
-def as_axis_names(axes: Any, dimension: int) -> tuple[str, ...]:
+def as_axis_names(axes: str | Sequence[str] | None, dimension: int) -> tuple[str, ...]:
     if axes is None:
         return ("x", "y", "z")[:dimension]
     names = (axes,) if isinstance(axes, str) else tuple(axes)
@@ -61,7 +61,7 @@ def as_axis_names(axes: Any, dimension: int) -> tuple[str, ...]:
     return names
 
 
-def as_bandwidth(bandwidth: Any, dimension: int) -> tuple[float, ...]:
+def as_bandwidth(bandwidth: float | Sequence[float] | np.ndarray, dimension: int) -> tuple[float, ...]:
     given = tuple(bandwidth) if isinstance(bandwidth, Sequence | np.ndarray) else (bandwidth,) * dimension
     if len(given) != dimension:
         raise ParameterError(f"bandwidth must be one number, or {dimension} of them", shown(bandwidth), "Pass one.")
@@ -70,7 +70,7 @@ def as_bandwidth(bandwidth: Any, dimension: int) -> tuple[float, ...]:
     return tuple(float(h) for h in given)
 
 
-def as_edges(edges: Any, grid: AnyGrid) -> tuple[tuple[float, ...], ...]:
+def as_edges(edges: Sequence[Any], grid: AnyGrid) -> tuple[tuple[float, ...], ...]:
     cure = "Pass edges=[0, 5, 10, ..., 110]: increasing, from the domain's low to its high, an open last bin closed."
     try:
         single = len(grid.axes) == 1 and np.ndim(edges[0]) == 0

@@ -10,11 +10,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
-from dpfda.bounds.bodies import Ellipsoid, L2Ball
+from dpfda.bounds.bodies import Bound, Ellipsoid, L2Ball
 from dpfda.methods import Auto, Centred
 from dpfda.methods.outlook import STRAYS, WIDER, Outlook
 from dpfda.plans.schedule import Schedule
@@ -62,7 +61,7 @@ class Centring(Schedule):
         """The mean with the plan's bound."""
         return self._mean(self.bound)
 
-    def _mean(self, bound: Any) -> MeanProblem:
+    def _mean(self, bound: Bound) -> MeanProblem:
         return replace(self.problem.code, bound=bound)
 
     # -- stages -----------------------------------------------------------------------------------
@@ -158,7 +157,7 @@ class Centring(Schedule):
         )
 
     @property
-    def numbers(self) -> str:
+    def numbers_text(self) -> str:
         first, last = (sum(part.where.size for part in stage.parts) for stage in (self.first, self.expected_stage))
         return f"{first}, then one of {RADII.size} radii, then {last} of {self.problem.size}"
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -14,8 +15,11 @@ from dpfda.methods import Method
 from dpfda.reading.curves import Curves
 from dpfda.spaces.inputs import MOST_INPUTS
 
+#: The default of a field that a plan fills in when it is made: None as it comes in, never None afterwards.
+CHOSEN: Any = None
 
-def as_box(domain: Any) -> tuple[tuple[float, float], ...]:
+
+def as_box(domain: Iterable[Iterable[float]] | None) -> tuple[tuple[float, float], ...]:
     """Public ranges of the inputs, one pair each."""
     cure = "Pass domain=[(0, 1), (-3, 3)], one range per input: it is never read from the data."
     if domain is None:
@@ -33,7 +37,7 @@ def as_box(domain: Any) -> tuple[tuple[float, float], ...]:
     return box
 
 
-def check_method(method: Any) -> None:
+def check_method(method: object) -> None:
     if method is not None and not isinstance(method, Method):
         raise ParameterError(
             "method must be a dpfda method",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from dpfda.core import codec
 from dpfda.core.labels import as_groups
@@ -13,8 +13,8 @@ from dpfda.engines import Summary
 from dpfda.plans.checks import check_reading
 from dpfda.plans.joint import JointPlan
 from dpfda.plans.kernel import KernelPlan
-from dpfda.reading.curves import as_curves
-from dpfda.release.passes import Given, Passes, SharedData
+from dpfda.reading.curves import Records, as_curves
+from dpfda.release.passes import FromSharedRecords, FromSummaries, Passes
 from dpfda.release.run import LedgerOrPath, run
 from dpfda.results.classes import ClassRelease
 from dpfda.results.function import FunctionRelease
@@ -24,6 +24,22 @@ from dpfda.results.function import FunctionRelease
 class ClassPlan(JointPlan[KernelPlan]):
     """One class against the rest, for every class: all use all records, so their budgets add up.
 
+    Parameters
+    ----------
+    classes : sequence of str
+        The public names of the classes.
+    plans : sequence of KernelPlan
+        One for each class, in the same order.
+    labels_read : bool, optional
+        Whether the list of classes was read from the data, where it is not private.
+
+    Raises
+    ------
+    dpfda.errors.ParameterError
+        Where names and plans do not come in pairs, or plans differ in what they make of a record.
+
+    Examples
+    --------
     >>> import dpfda as dp
     >>> facts = {"n": 9000, "epsilon": "1/3", "domain": [(0, 1)], "classes": ("a", "b", "c")}
     >>> plan = dp.plans.ClassPlan(("a", "b", "c"), [dp.plans.KernelPlan(positive=i, **facts) for i in range(3)])
@@ -31,7 +47,7 @@ class ClassPlan(JointPlan[KernelPlan]):
     Fraction(1, 1)
     """
 
-    member: ClassVar[str] = "class"
+    member_word: ClassVar[str] = "class"
     classes: tuple[str, ...] = field(metadata=codec.saved_as("groups"))
     plans: tuple[KernelPlan, ...]
     labels_read: bool | None = field(default=None, metadata=codec.LATER)
@@ -63,23 +79,23 @@ class ClassPlan(JointPlan[KernelPlan]):
             f"(sequential composition)."
         )
 
-    def summarize(self, records: Any) -> Summary:
+    def summarize(self, records: Records) -> Summary:
         """One summary for all classes: they read records alike. Confidential."""
         return self.plans[0].summarize(records)
 
-    def release(self, records: Any, ledger: LedgerOrPath = None, *, query: str | None = None) -> ClassRelease:
+    def release(self, records: Records, ledger: LedgerOrPath = None, *, query: str | None = None) -> ClassRelease:
         """One pass over the records, one charge, one function per class.
 
         `records` is data of any kind, a summary of it, or one summary per class.
         """
         passes: Passes
         if isinstance(records, Summary):
-            passes = Given(dict.fromkeys(self.classes, records))
+            passes = FromSummaries(dict.fromkeys(self.classes, records))
         elif isinstance(records, Mapping) and all(isinstance(part, Summary) for part in records.values()):
-            passes = Given(records)
+            passes = FromSummaries(records)
         else:
             curves = as_curves(records)
             check_reading(self.plans[0], curves)
-            passes = SharedData(curves)
+            passes = FromSharedRecords(curves)
         released: dict[str, FunctionRelease] = run(self, passes, ledger, query)
         return ClassRelease(self, released)

@@ -16,6 +16,7 @@ from dpfda.methods import Auto, Centred, KNorm, Method, Minimax
 from dpfda.methods.staged import LARGEST, SMALLEST
 from dpfda.plans.base import Plan
 from dpfda.plans.centring import Centring
+from dpfda.plans.checks import CHOSEN
 from dpfda.plans.curves import alignment_of, check_alignment, check_curves, choose_method, curve_words, only_curves
 from dpfda.plans.schedule import Schedule
 from dpfda.problems.covariance import MOST_SQUARES, CovarianceProblem
@@ -37,11 +38,47 @@ RISK = "noise and bias, as left by shrinkage, over a public class of covariances
 class CovariancePlan(Plan[CovarianceRelease]):
     """The plan of a private covariance surface.
 
-    `bound` is an L2 ball about a public centre; `kernel` None is as for a mean, `method` None about a private centre
-    where that pays. Noise lies
-    on the K(K+1)/2 free numbers of a symmetric matrix. `postprocess` shrinks by the known noise law
-    and projects onto covariances, so that no direction has a negative variance.
+    Noise lies on the K(K+1)/2 free numbers of a symmetric matrix.
 
+    Parameters
+    ----------
+    n : int
+        How many records there are: public where neighbours replace a record, a public guess where they add or remove
+        one.
+    epsilon : float, str or Fraction
+        The privacy budget; 0.1 means one tenth, as "1/10" does.
+    bound : L2Ball
+        The public ball that every curve is clipped to; its centre is what deviations are taken from.
+    grid : Grid or int
+        Where curves have their values; a number of points lies on [0, 1].
+    kernel : Kernel or callable, optional
+        How smooth curves are expected to be. Default: Matern 3/2 with a tenth of the domain as length scale.
+    method : Method, optional
+        How noise is added. Default: about a private centre where that pays, else whichever of Minimax and KNorm has the
+        smaller expected risk.
+    neighbors : {"replace", "add-remove"}
+        What neighbours differ by: one record exchanged for another, or one record more or less.
+    invalid : {"raise", "center"}
+        What an unusable record does: it stops the run, or it counts as the public centre.
+    standardize : bool
+        Whether each record has its own mean removed and is divided by its own norm before the clip.
+    fill : int, optional
+        The longest gap, in points, that is interpolated within a curve.
+    postprocess : bool
+        Whether the release is shrunk by the known noise law and projected onto covariances, so that no direction has a
+        negative variance.
+    unit : Unit or str, optional
+        Whose a record is, where a person or a household has several: a column, or a rule.
+    align : Align, "linear" or "smooth", optional
+        Brings curves at their own times, or with gaps, to the grid.
+
+    Raises
+    ------
+    dpfda.errors.ParameterError
+        Where a fact is missing or wrong, or the plan could not be carried out.
+
+    Examples
+    --------
     >>> import dpfda as dp
     >>> plan = dp.CovariancePlan(n=5000, epsilon=1.0, bound=dp.L2Ball(1.0), grid=48)
     >>> plan.expected_error < plan.expected_risk < 0.05
@@ -75,8 +112,8 @@ class CovariancePlan(Plan[CovarianceRelease]):
     epsilon: Fraction
     bound: L2Ball
     grid: Grid
-    kernel: Kernel = None  # type: ignore[assignment]
-    method: Method = None  # type: ignore[assignment]
+    kernel: Kernel = CHOSEN
+    method: Method = CHOSEN
     neighbors: str = "replace"
     invalid: str = "raise"
     standardize: bool = False
@@ -111,13 +148,12 @@ class CovariancePlan(Plan[CovarianceRelease]):
         """About a private centre where that pays, typically; else whichever of two has the smaller expected risk."""
         if auto.spread is not None:
             raise ParameterError("the spread is for means", repr(auto), "Pass method=dp.Auto().")
-        put = lambda method: object.__setattr__(self, "method", method)  # noqa: E731
         enough = auto.passes is None or auto.passes >= len(Centred.steps)
         if enough and SMALLEST < self.bound.radius < LARGEST:
             about = [replace(self, method=Centred(m)) for m in (Minimax(), KNorm())]
             best = min(about, key=lambda plan: plan.expected_risk)
             if isinstance(best.schedule, Centring) and best.schedule.gain > 1:
-                put(best.method)
+                object.__setattr__(self, "method", best.method)
                 return
         choose_method(self)
 
@@ -146,11 +182,11 @@ class CovariancePlan(Plan[CovarianceRelease]):
             piece="" if self.unit is None else "curve",
             target="covariance",
             assumption=text,
-            passes=self.schedule.explanation() if self.schedule else "",
+            passes=self.schedule.explanation(),
             unusable="counts as the public centre",
             rows=rows,
             method=repr(self.chosen),
-            numbers=self.schedule.numbers,
+            numbers=self.schedule.numbers_text,
             accuracy=AccuracyWords(self, self.bound.outer**2, "the bound's radius squared", RISK),
             kernel=repr(self.kernel),
         )

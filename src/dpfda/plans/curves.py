@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from functools import partial
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
-from dpfda.bounds.bodies import Bound
+from dpfda.bounds.bodies import Bound, L2Ball
 from dpfda.core.checks import INVALID, NEIGHBORS, as_epsilon, check_choice, check_integer, number_of_records
 from dpfda.core.errors import ParameterError, shown
 from dpfda.methods import KNorm, Minimax
@@ -19,8 +20,18 @@ from dpfda.spaces.kernels import as_kernel
 from dpfda.spaces.stationary import Matern
 from dpfda.spaces.units import as_unit
 
+if TYPE_CHECKING:
+    from dpfda.plans.covariance import CovariancePlan
+    from dpfda.plans.mean import MeanPlan
+    from dpfda.plans.radius import RadiusPlan
+    from dpfda.plans.regression import RegressionPlan
 
-def check_curves(plan: Any, bound: Any, alone: str) -> None:
+    #: Plans whose records are curves, and those that say how the records come about.
+    AlignedPlan: TypeAlias = MeanPlan | CovariancePlan | RadiusPlan
+    CurvePlan: TypeAlias = AlignedPlan | RegressionPlan
+
+
+def check_curves(plan: CurvePlan, bound: type, alone: str) -> None:
     """Check the public facts of a plan and bring them into their final form; `alone` says why n is at least two."""
     check_records(plan, bound, alone)
     kernel = Matern() if plan.kernel is None else as_kernel(plan.kernel)
@@ -28,12 +39,13 @@ def check_curves(plan: Any, bound: Any, alone: str) -> None:
     check_method(getattr(plan, "method", None))
 
 
-def check_records(plan: Any, bound: Any, alone: str) -> None:
+def check_records(plan: CurvePlan, bound: type, alone: str) -> None:
     """The same for what every plan about curves has: no kernel, no method."""
-    put = lambda name, value: object.__setattr__(plan, name, value)  # noqa: E731
+    put = partial(object.__setattr__, plan)
     put("epsilon", as_epsilon(plan.epsilon))
     put("n", number_of_records(plan.n, alone))
-    if not isinstance(plan.bound, bound):
+    ball = bound is L2Ball and type(plan.bound) is not L2Ball  # covariances and regressions square its radius
+    if ball or not isinstance(plan.bound, bound):
         raise ParameterError(
             "bound must be a public bound on one curve" + ("" if bound is Bound else ", an L2 ball"),
             shown(plan.bound),
@@ -53,7 +65,7 @@ def check_records(plan: Any, bound: Any, alone: str) -> None:
     plan.bound.center_on(plan.grid.size)
 
 
-def check_alignment(plan: Any) -> None:
+def check_alignment(plan: AlignedPlan) -> None:
     """The same for the rules by which records come about."""
     object.__setattr__(plan, "unit", as_unit(plan.unit))
     object.__setattr__(plan, "align", as_align(plan.align))
@@ -61,7 +73,7 @@ def check_alignment(plan: Any) -> None:
         raise ParameterError("align is for curves on a line", "a surface", "Bring surfaces to the grid beforehand.")
 
 
-def alignment_of(plan: Any) -> Alignment | None:
+def alignment_of(plan: AlignedPlan) -> Alignment | None:
     """The rules by which records come about, if there are any."""
     if plan.unit is None and plan.align is None:
         return None
@@ -70,13 +82,13 @@ def alignment_of(plan: Any) -> Alignment | None:
     return Alignment(plan.grid, basis, center, plan.bound.outer, lenient, plan.fill, plan.unit, plan.align)
 
 
-def choose_method(plan: Any) -> None:
+def choose_method(plan: CovariancePlan) -> None:
     """Whichever of Minimax and KNorm has the smaller expected risk, which is known before data."""
     best = min((Minimax(), KNorm()), key=lambda m: replace(plan, method=m).expected_risk)
     object.__setattr__(plan, "method", best)
 
 
-def as_grid(grid: Any) -> AnyGrid:
+def as_grid(grid: object) -> AnyGrid:
     """A grid, or a number of points on [0, 1]."""
     if isinstance(grid, int | np.integer) and not isinstance(grid, bool):
         return Grid.uniform(0, 1, int(grid))
@@ -100,7 +112,7 @@ def with_words(grid: AnyGrid) -> str:
     return f" with {grid.description}" if grid.description else ""
 
 
-def curve_words(plan: Any, noun: str) -> tuple[tuple[tuple[str, str], ...], str]:
+def curve_words(plan: CurvePlan, noun: str) -> tuple[tuple[tuple[str, str], ...], str]:
     """Rows of the table and the paragraph about how each record is treated."""
     bound = describe_bound(plan.bound, plan.grid.volume)
     bound += ", over all components together" if plan.grid.count > 1 else ""
@@ -112,7 +124,7 @@ def curve_words(plan: Any, noun: str) -> tuple[tuple[tuple[str, str], ...], str]
     return (("bound", bound), ("grid", repr(plan.grid)), *rows), text
 
 
-def curve_facts(plan: Any, noun: str) -> tuple[tuple[tuple[str, str], ...], str]:
+def curve_facts(plan: CurvePlan, noun: str) -> tuple[tuple[tuple[str, str], ...], str]:
     """Rows and sentences about what happens to each record before it is used, if anything does."""
     rows, text, mean = [], "", "own mean"
     if plan.grid.count > 1:

@@ -6,8 +6,8 @@ import os
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -25,15 +25,17 @@ from dpfda.core.checks import (
     number_of_records,
 )
 from dpfda.core.errors import ParameterError, RecordError, shown
+from dpfda.core.origins import Between
 from dpfda.engines.task import Labels
 from dpfda.methods import FRL, QR, Auto, Bernstein, GaussianProcess, KNorm, Method, Minimax
 from dpfda.noise import Laplace
 from dpfda.plans.base import Plan
 from dpfda.plans.boxes import as_axis_names, as_bandwidth, as_cells, as_domain, as_edges
-from dpfda.plans.checks import check_method
+from dpfda.plans.checks import CHOSEN, check_method
 from dpfda.problems.density import DensityProblem
 from dpfda.problems.stage import Stage
 from dpfda.problems.summary import Summary
+from dpfda.reading.curves import Records
 from dpfda.release.run import LedgerOrPath
 from dpfda.results.density import DensityRelease
 from dpfda.results.wording import AccuracyWords, Wording
@@ -53,13 +55,47 @@ RISK = "noise, sampling and bias, as left by shrinkage, over a public class of d
 class DensityPlan(Plan[DensityRelease]):
     """The plan of a private density.
 
-    `domain` is one public range per coordinate. `cells` (a number, or one per coordinate) is how
-    finely points are told apart; `edges` are bins of a table of counts instead. `bandwidth` None is
-    privacy-safe: the domain's width times ``n^(-1/(4+d))``. `eta` is the power of the kernel in an
-    estimator that smooths by it (QR, GaussianProcess, Bernstein). `method` None is QR where a bandwidth
-    or `eta` is given, else whichever of KNorm and Minimax (which need neither) is more accurate over a
-    public class of densities. `postprocess` shrinks by the known noise law and projects onto densities.
+    Parameters
+    ----------
+    n : int
+        How many records there are: public where neighbours replace a record, a public guess where they add or remove
+        one.
+    epsilon : float, str or Fraction
+        The privacy budget; 0.1 means one tenth, as "1/10" does.
+    domain : sequence of (low, high)
+        One public range per coordinate, for one to three of them.
+    cells : int or sequence of int, optional
+        How finely points are told apart along each coordinate.
+    edges : sequence, optional
+        Edges of the bins of a table of counts, for each coordinate.
+    axes : sequence of str, optional
+        Names of the coordinates, with a unit in brackets if you like.
+    kernel : Kernel, optional
+        Gaussian (the default), Exponential or Matern.
+    bandwidth : float or sequence of float, optional
+        How far the kernel reaches along each coordinate. Default: the domain's width times ``n^(-1/(4+d))``, which
+        reads no data.
+    eta : float, optional
+        The power of the kernel in an estimator that smooths by it (QR, GaussianProcess, Bernstein).
+    method : Method, optional
+        How noise is added. Default: QR where a bandwidth or `eta` is given, else whichever of KNorm and Minimax (which
+        need neither) is more accurate over a public class of densities.
+    neighbors : {"replace", "add-remove"}
+        What neighbours differ by: one record exchanged for another, or one record more or less.
+    invalid : {"raise", "center"}
+        What an unusable record does: it stops the run, or it counts as spread evenly over the domain.
+    outside : {"raise", "clip"}
+        What a point outside the domain is: unusable, or moved to its edge.
+    postprocess : bool
+        Whether the release is shrunk by the known noise law and projected onto densities.
 
+    Raises
+    ------
+    dpfda.errors.ParameterError
+        Where a fact is missing or wrong, or the plan could not be carried out.
+
+    Examples
+    --------
     >>> import dpfda as dp
     >>> plan = dp.DensityPlan(n=2000, epsilon=1.0, domain=[(0, 110)])
     >>> plan.chosen
@@ -78,7 +114,7 @@ class DensityPlan(Plan[DensityRelease]):
             epsilon: Epsilon,
             domain: Sequence[tuple[float, float]],
             cells: int | Sequence[int] | None = None,
-            edges: Any = None,
+            edges: ArrayLike | Sequence[ArrayLike] | None = None,
             axes: Sequence[str] | None = None,
             kernel: Kernel | None = None,
             bandwidth: float | Sequence[float] | None = None,
@@ -93,20 +129,20 @@ class DensityPlan(Plan[DensityRelease]):
     n: int
     epsilon: Fraction
     domain: tuple[tuple[float, float], ...]
-    cells: tuple[int, ...] = None  # type: ignore[assignment]
+    cells: tuple[int, ...] = CHOSEN
     edges: tuple[tuple[float, ...], ...] | None = None
-    axes: tuple[str, ...] = None  # type: ignore[assignment]
-    kernel: Kernel = None  # type: ignore[assignment]
+    axes: tuple[str, ...] = CHOSEN
+    kernel: Stationary = CHOSEN
     bandwidth: tuple[float, ...] | None = None
     eta: float | None = None
-    method: Method = None  # type: ignore[assignment]
+    method: Method = CHOSEN
     neighbors: str = "replace"
     invalid: str = "raise"
     outside: str = "raise"
     postprocess: bool = True
 
     def __post_init__(self) -> None:
-        put = lambda name, value: object.__setattr__(self, name, value)  # noqa: E731
+        put = partial(object.__setattr__, self)
         put("epsilon", as_epsilon(self.epsilon))
         put("n", number_of_records(self.n, "A density of one point is that point; privacy needs company."))
         put("domain", as_domain(self.domain))
@@ -131,7 +167,7 @@ class DensityPlan(Plan[DensityRelease]):
 
     def _default_method(self) -> Method:
         """A smoothing that was asked for, or whichever of two is better over a public class of densities."""
-        if self.eta is not None or self.bandwidth is not None or self.kernel.length_scale is not None:  # type: ignore[attr-defined]
+        if self.eta is not None or self.bandwidth is not None or self.kernel.length_scale is not None:
             return QR()
         object.__setattr__(self, "method", KNorm())
         best = min((KNorm(), Minimax()), key=self._sketched_risk)
@@ -160,8 +196,8 @@ class DensityPlan(Plan[DensityRelease]):
         """How far the kernel reaches along each coordinate."""
         if self.bandwidth is not None:
             return self.bandwidth
-        if self.kernel.length_scale is not None:  # type: ignore[attr-defined]
-            return (self.kernel.length_scale,) * self.dimension  # type: ignore[attr-defined]
+        if self.kernel.length_scale is not None:
+            return (self.kernel.length_scale,) * self.dimension
         shrink = self.n ** (-1 / (4 + self.dimension))
         return tuple(shrink * (high - low) for low, high in self.domain)
 
@@ -198,7 +234,7 @@ class DensityPlan(Plan[DensityRelease]):
         shape = self.cells if self.edges is None else tuple(len(e) - 1 for e in self.edges)
         index = by_frequency(shape, self._most_components(int(np.prod(shape))))
         spectra = tuple(
-            replace(self.kernel, length_scale=h).spectrum(np.arange(index[:, a].max() + 1) * (np.pi / axis.length))  # type: ignore[type-var, attr-defined]
+            replace(self.kernel, length_scale=h).spectrum(np.arange(index[:, a].max() + 1) * (np.pi / axis.length))
             for a, (axis, h) in enumerate(zip(self.grid.axes, self.bandwidths, strict=True))
         )
         eigenvalues = np.prod([spectrum[index[:, a]] for a, spectrum in enumerate(spectra)], axis=0)
@@ -249,11 +285,11 @@ class DensityPlan(Plan[DensityRelease]):
 
     def summarize(
         self,
-        records: Any = None,
+        records: Records = None,
         *,
         counts: ArrayLike | None = None,
         units: Labels = None,
-        between: Any = None,
+        between: Between = None,
         site: str = "",
         checkpoint: str | os.PathLike[str] | None = None,
     ) -> Summary:
@@ -263,13 +299,13 @@ class DensityPlan(Plan[DensityRelease]):
 
     def release(
         self,
-        records: Any = None,
+        records: Records = None,
         ledger: LedgerOrPath = None,
         *,
         counts: ArrayLike | None = None,
         query: str | None = None,
         units: Labels = None,
-        between: Any = None,
+        between: Between = None,
         site: str = "",
         checkpoint: str | os.PathLike[str] | None = None,
     ) -> DensityRelease:
@@ -279,7 +315,7 @@ class DensityPlan(Plan[DensityRelease]):
             points, ledger, query=query, units=units, between=between, site=site, checkpoint=checkpoint
         )
 
-    def _points_or_counted(self, records: Any, counts: ArrayLike | None) -> Any:
+    def _points_or_counted(self, records: Records, counts: ArrayLike | None) -> Records:
         if (records is None) == (counts is None):
             raise ParameterError("a density needs points or counts", "both or neither", "Pass one of them.")
         return records if counts is None else self.summarize_counts(counts)
@@ -338,7 +374,7 @@ class DensityPlan(Plan[DensityRelease]):
             unusable="counts as spread evenly over the domain",
             rows=rows,
             method=repr(self.chosen),
-            numbers=self.schedule.numbers,
+            numbers=self.schedule.numbers_text,
             accuracy=AccuracyWords(self, float(1 / np.sqrt(self.grid.volume)), "the uniform density's norm", RISK),
             kernel=repr(self.kernel) if self._uses_kernel else "",
         )

@@ -44,7 +44,8 @@ class Forecast:
     @property
     def shape(self) -> np.ndarray:
         """Axes along which residuals are clipped: the fourth root of how their variance is guessed to fall."""
-        return np.sqrt(np.sqrt(self.smoothness / self.smoothness[0]))
+        values: np.ndarray = np.sqrt(np.sqrt(self.smoothness / self.smoothness[0]))
+        return values
 
     def ridge(self, first: float, noise: float) -> float:
         """Eigenvalues of the first moment below this are not to be trusted.

@@ -14,13 +14,13 @@ from typing import Any, ClassVar
 
 from dpfda.core import codec
 from dpfda.core.labels import as_groups
-from dpfda.core.origins import check_groups_apart
+from dpfda.core.origins import Between, check_groups_apart
 from dpfda.engines import Declared, Summary
 from dpfda.engines.task import Labels
 from dpfda.plans.checks import check_reading, refuse_options_of_reading
 from dpfda.plans.joint import JointPlan, P
-from dpfda.reading.curves import as_curves
-from dpfda.release.passes import Given, GroupedData, Passes
+from dpfda.reading.curves import Records, as_curves
+from dpfda.release.passes import FromGroupedRecords, FromSummaries, Passes
 from dpfda.release.run import LedgerOrPath, check_passes, run
 from dpfda.results.groups import GroupRelease
 from dpfda.results.wording import cost
@@ -28,15 +28,31 @@ from dpfda.results.wording import cost
 
 @dataclass(frozen=True, eq=False, repr=False)
 class GroupPlan(JointPlan[P]):
-    """A plan for each public group, under one charge.
+    """A plan for each public group, under one charge: that of the dearest, since a record is in one group.
 
+    Parameters
+    ----------
+    groups : sequence of str
+        The public names of the groups.
+    plans : sequence of plans
+        One for each group, in the same order. Only n, epsilon and the method may differ.
+    labels_read : bool, optional
+        Whether the list of groups was read from the data, where it is not private.
+
+    Raises
+    ------
+    dpfda.errors.ParameterError
+        Where names and plans do not come in pairs, or plans differ in what they make of a record.
+
+    Examples
+    --------
     >>> import dpfda as dp
     >>> plans = [dp.DensityPlan(n=n, epsilon=1.0, domain=[(0, 110)]) for n in (500, 800)]
     >>> dp.plans.GroupPlan(("north", "south"), plans).epsilon
     Fraction(1, 1)
     """
 
-    member: ClassVar[str] = "group"
+    member_word: ClassVar[str] = "group"
     groups: tuple[str, ...]
     plans: tuple[P, ...]
     #: Whether the list of groups was read from the data, where it is not private.
@@ -88,29 +104,29 @@ class GroupPlan(JointPlan[P]):
 
     def summarize(
         self,
-        records: Any,
+        records: Records,
         by: Labels,
         *,
         units: Labels = None,
-        between: Any = None,
+        between: Between = None,
         site: str = "",
         checkpoint: str | os.PathLike[str] | None = None,
     ) -> dict[str, Summary]:
         """One summary per group: `by` is a column of labels, or one label per record. Confidential."""
         data = self._data(records, by, units, self._declared(between, site, checkpoint))
         check_passes(self, "a checkpoint" if checkpoint is not None else "")
-        most = {name: plan.most for name, plan in self.members.items() if plan.most is not None}
-        return dict(data.read({name: plan.stage.problem for name, plan in self.members.items()}, most))
+        max_records = {name: plan.max_records for name, plan in self.members.items() if plan.max_records is not None}
+        return dict(data.read({name: plan.stage.problem for name, plan in self.members.items()}, max_records))
 
     def release(
         self,
-        records: Any,
+        records: Records,
         ledger: LedgerOrPath = None,
         *,
         by: Labels = None,
         query: str | None = None,
         units: Labels = None,
-        between: Any = None,
+        between: Between = None,
         site: str = "",
         checkpoint: str | os.PathLike[str] | None = None,
     ) -> GroupRelease[Any]:
@@ -123,12 +139,12 @@ class GroupPlan(JointPlan[P]):
         passes: Passes
         if isinstance(records, Mapping) and all(isinstance(part, Summary) for part in records.values()):
             refuse_options_of_reading(units, declared)
-            passes = Given(records)
+            passes = FromSummaries(records)
         else:
             passes = self._data(records, by, units, declared)
         return GroupRelease(self, run(self, passes, ledger, query))
 
-    def _data(self, records: Any, by: Labels, units: Labels, declared: Declared) -> GroupedData:
+    def _data(self, records: Records, by: Labels, units: Labels, declared: Declared) -> FromGroupedRecords:
         curves = as_curves(records)
         check_reading(self.plans[0], curves)
-        return GroupedData(curves, units, declared, by=by, groups=self.groups)
+        return FromGroupedRecords(curves, units, declared, by=by, groups=self.groups)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
 from fractions import Fraction
@@ -9,19 +10,20 @@ from typing import Any, ClassVar, Generic, TypeVar
 
 from dpfda.core import codec
 from dpfda.core.errors import ParameterError, shown
+from dpfda.core.origins import Between
 from dpfda.engines import Checkpoint, Declared, Summary
-from dpfda.plans.base import VERSION, Plan, Sealed
+from dpfda.plans.base import VERSION, Plan, SealedFact
 from dpfda.results.joint import JointRelease
 from dpfda.results.wording import cost, number
 
 P = TypeVar("P", bound=Plan[Any])
 
 
-class JointPlan(Sealed, ABC, Generic[P]):
+class JointPlan(SealedFact, ABC, Generic[P]):
     """Plans by name, which one charge is for. Subclasses say how their costs come together."""
 
     #: What one of them is called.
-    member: ClassVar[str]
+    member_word: ClassVar[str]
     plans: tuple[P, ...]
 
     @property
@@ -60,7 +62,7 @@ class JointPlan(Sealed, ABC, Generic[P]):
 
     @property
     def _members_word(self) -> str:
-        return f"{self.member}{'es' if self.member.endswith('s') else 's'}"
+        return f"{self.member_word}{'es' if self.member_word.endswith('s') else 's'}"
 
     @property
     def members(self) -> dict[str, P]:
@@ -70,7 +72,7 @@ class JointPlan(Sealed, ABC, Generic[P]):
     def __getitem__(self, name: str) -> P:
         if str(name) not in self.names:
             raise ParameterError(
-                f"a {self.member} must be one of {', '.join(self.names)}", shown(name), "Check the spelling."
+                f"a {self.member_word} must be one of {', '.join(self.names)}", shown(name), "Check the spelling."
             )
         return self.members[str(name)]
 
@@ -96,7 +98,7 @@ class JointPlan(Sealed, ABC, Generic[P]):
         """Digest of all but the numbers of records: plans that differ in those alone share their summaries."""
         return codec.digest([list(self.names), [plan.family for plan in self.plans]])
 
-    def _declared(self, between: Any, site: str, checkpoint: Any) -> Declared:
+    def _declared(self, between: Between, site: str, checkpoint: str | os.PathLike[str] | None) -> Declared:
         return Declared(between, site, None if checkpoint is None else Checkpoint(checkpoint, self.family))
 
     def to_json(self) -> str:

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from functools import cached_property
-from typing import Any
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
 from dpfda.core.checks import (
     INVALID,
     NEIGHBORS,
+    Epsilon,
+    Invalid,
+    Neighbors,
     as_epsilon,
     as_names,
     as_range,
@@ -25,7 +29,7 @@ from dpfda.core.errors import ParameterError, shown
 from dpfda.core.labels import as_groups
 from dpfda.methods import FRL, KNorm, Method
 from dpfda.plans.base import Plan
-from dpfda.plans.checks import as_box
+from dpfda.plans.checks import CHOSEN, as_box
 from dpfda.problems.losses import Hinge, Huber, Logistic, Loss
 from dpfda.problems.risk import RiskProblem
 from dpfda.results.function import FunctionRelease
@@ -60,39 +64,100 @@ RISK = "noise; the bias of the penalty depends on the data"
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class KernelPlan(Plan[FunctionRelease]):
-    """The plan of a private decision function (`criterion` "logistic" or "hinge") or robust regression ("huber").
+    """The plan of a private decision function, or of a robust regression, in the functions of a kernel.
 
-    `domain` is one public range per input. Classification needs the public `classes`; `positive` is the one
-    told apart from the rest. Regression needs `bound`, the public range of responses; beyond `threshold`
-    (None: a tenth of the range) a residual pulls no harder. `kernel` None is Gaussian with a tenth of each side as
-    length scale. `components` (how many of its functions) and `psi` (the penalty) are chosen by expected risk if None.
+    Parameters
+    ----------
+    n : int
+        How many records there are: public where neighbours replace a record, a public guess where they add or remove
+        one.
+    epsilon : float, str or Fraction
+        The privacy budget; 0.1 means one tenth, as "1/10" does.
+    domain : sequence of (low, high)
+        One public range per input.
+    names : sequence of str, optional
+        Public names of the inputs.
+    criterion : {"logistic", "hinge", "huber"}
+        The loss: the first two are for a decision function, the last for a robust regression.
+    kernel : Stationary, optional
+        Gaussian, Exponential or Matern. Default: Gaussian with a tenth of each side as length scale.
+    components : int, optional
+        How many of the kernel's functions are used. Default: by expected risk.
+    psi : float, optional
+        The penalty. Default: by expected risk.
+    classes : sequence, optional
+        The public classes, at least two. A decision function needs them.
+    positive : int
+        The place in `classes` of the one that is told apart from the rest, from 0.
+    bound : float or (low, high), optional
+        The public range of responses; a number B stands for (-B, B). A regression needs it.
+    threshold : float, optional
+        Residuals beyond it pull no harder. Default: a tenth of the range of responses.
+    neighbors : {"replace", "add-remove"}
+        What neighbours differ by: one record exchanged for another, or one record more or less.
+    invalid : {"raise", "center"}
+        What an unusable record does: it stops the run, or it counts, and has no say in the fit.
+    method : Method, optional
+        How noise is added. Default: ball noise or independent Laplace noise, whichever is smaller.
+    labels_read : bool, optional
+        Whether the list of classes was read from the data, where it is not private.
 
+    Raises
+    ------
+    dpfda.errors.ParameterError
+        Where a fact is missing or wrong, or the plan could not be carried out.
+
+    Examples
+    --------
     >>> import dpfda as dp
     >>> plan = dp.plans.KernelPlan(n=10_000, epsilon=1.0, domain=[(0, 1), (0, 1)], classes=("no", "yes"))
     >>> plan.accuracy.typical_sd < 1, dp.plans.KernelPlan.from_json(plan.to_json()) == plan
     (True, True)
     """
 
+    if TYPE_CHECKING:  # what may be passed is more than what is kept
+
+        def __init__(
+            self,
+            *,
+            n: int,
+            epsilon: Epsilon,
+            domain: Iterable[Iterable[float]],
+            names: Iterable[str] | None = None,
+            criterion: Literal["logistic", "hinge", "huber"] = "logistic",
+            kernel: Stationary | None = None,
+            components: int | None = None,
+            psi: float | None = None,
+            classes: Sequence[object] | None = None,
+            positive: int = 1,
+            bound: float | Iterable[float] | None = None,
+            threshold: float | None = None,
+            neighbors: Neighbors = "replace",
+            invalid: Invalid = "raise",
+            method: Method | None = None,
+            labels_read: bool | None = None,
+        ) -> None: ...
+
     n: int
     epsilon: Fraction
     domain: tuple[tuple[float, float], ...]
     names: tuple[str, ...] | None = None
     criterion: str = "logistic"
-    kernel: Stationary = None  # type: ignore[assignment]
-    components: int = None  # type: ignore[assignment]
-    psi: float = None  # type: ignore[assignment]
+    kernel: Stationary = CHOSEN
+    components: int = CHOSEN
+    psi: float = CHOSEN
     classes: tuple[str, ...] | None = None
     positive: int = 1
     bound: tuple[float, float] | None = None
     threshold: float | None = None
     neighbors: str = "replace"
     invalid: str = "raise"
-    method: Method = None  # type: ignore[assignment]
+    method: Method = CHOSEN
     #: Whether the list of classes was read from the data, where it is not private.
     labels_read: bool | None = field(default=None, metadata=LATER)
 
     def __post_init__(self) -> None:
-        put = lambda name, value: object.__setattr__(self, name, value)  # noqa: E731
+        put = partial(object.__setattr__, self)
         put("epsilon", as_epsilon(self.epsilon))
         put("n", number_of_records(self.n, "A model of one record is that record; privacy needs company."))
         put("domain", as_box(self.domain))
@@ -116,17 +181,18 @@ class KernelPlan(Plan[FunctionRelease]):
         self.stage  # noqa: B018  (calibrate now: a plan that cannot be carried out is refused when it is made)
 
     def _settle_responses(self) -> None:
-        put = lambda name, value: object.__setattr__(self, name, value)  # noqa: E731
+        put = partial(object.__setattr__, self)
         if self.criterion == "huber":
-            put("bound", as_range(self.bound))
+            low, high = as_range(self.bound)
+            put("bound", (low, high))
             check_positive("threshold", self.threshold)
-            span = self.bound[1] - self.bound[0]  # type: ignore[index]
-            if self.threshold is None:
-                put("threshold", THRESHOLD * span)
-            if not LEAST_THRESHOLD * span <= self.threshold <= span:  # type: ignore[operator]
+            span = high - low
+            threshold = THRESHOLD * span if self.threshold is None else self.threshold
+            put("threshold", threshold)
+            if not LEAST_THRESHOLD * span <= threshold <= span:
                 raise ParameterError(
                     "threshold must lie between a hundredth of the range of responses and all of it",
-                    self.threshold,
+                    threshold,
                     "Leave it out to have it chosen.",
                 )
             if self.classes is not None:
@@ -178,8 +244,10 @@ class KernelPlan(Plan[FunctionRelease]):
             / (CURVATURE[self.criterion] * energies[:, None] + 2 * penalties)
         )
         if self.bound is None:  # only the sign of a decision matters: any multiple of the function will do
-            return signal * (1 - (guess @ kept) ** 2 / (guess @ kept**2 + noise / signal))
-        return noise + signal * (guess @ (1 - kept) ** 2 + max(0.0, 1 - float(guess.sum())))
+            risks: np.ndarray = signal * (1 - (guess @ kept) ** 2 / (guess @ kept**2 + noise / signal))
+        else:
+            risks = noise + signal * (guess @ (1 - kept) ** 2 + max(0.0, 1 - float(guess.sum())))
+        return risks
 
     def _quieter(self) -> Method:
         """Ball noise or independent Laplace noise on all components, whichever is smaller."""
@@ -196,7 +264,7 @@ class KernelPlan(Plan[FunctionRelease]):
         return FeatureMap(self.box, self.kernel, self.components)
 
     @property
-    def query(self) -> str:  # type: ignore[override]
+    def query(self) -> str:
         return "regression" if self.criterion == "huber" else "decision"
 
     @property
@@ -206,8 +274,8 @@ class KernelPlan(Plan[FunctionRelease]):
 
     @cached_property
     def loss_function(self) -> Loss:
-        if self.criterion == "huber":
-            return Huber(float(self.threshold))  # type: ignore[arg-type]
+        if self.criterion == "huber" and self.threshold is not None:
+            return Huber(float(self.threshold))
         return Hinge() if self.criterion == "hinge" else Logistic()
 
     @cached_property
@@ -232,8 +300,9 @@ class KernelPlan(Plan[FunctionRelease]):
         rows = [("inputs", f"clipped to {sides}"), ("loss", self.criterion)]
         text = f"Inputs are clipped to the public box {sides} and snapped to its cells. "
         if self.bound is None:
-            rows.append(("classes", f"{', '.join(self.classes)}; positive: {self.classes[self.positive]}"))  # type: ignore[arg-type,index]
-            text += f"Which classes there are is public: {', '.join(self.classes)}."  # type: ignore[arg-type]
+            classes = self.classes or ()
+            rows.append(("classes", f"{', '.join(classes)}; positive: {classes[self.positive]}"))
+            text += f"Which classes there are is public: {', '.join(classes)}."
             if self.labels_read:
                 text += (
                     " They were read from the data: a record with a label of its own would show as a class, which "
@@ -256,13 +325,13 @@ class KernelPlan(Plan[FunctionRelease]):
             unusable="counts, and has no say in the fit",
             rows=tuple(rows),
             method=repr(self.chosen),
-            numbers=self.schedule.numbers,
+            numbers=self.schedule.numbers_text,
             accuracy=AccuracyWords(self, size * float(np.sqrt(volume)), name, RISK),
             kernel=kernel_words(self.kernel, self.box),
         )
 
 
-def as_stationary(kernel: Any) -> Stationary:
+def as_stationary(kernel: object) -> Stationary:
     """A kernel with a spectrum; None is Gaussian with a tenth of each side as length scale."""
     kernel = Gaussian() if kernel is None else kernel
     if not isinstance(kernel, Stationary):

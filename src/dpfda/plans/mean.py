@@ -19,6 +19,7 @@ from dpfda.methods.outlook import shape_of
 from dpfda.noise import Ball
 from dpfda.plans.accuracy import Accuracy
 from dpfda.plans.base import Plan
+from dpfda.plans.checks import CHOSEN
 from dpfda.plans.curves import alignment_of, check_alignment, check_curves, curve_words, with_words
 from dpfda.plans.rounds import Rounds
 from dpfda.plans.schedule import Schedule
@@ -74,12 +75,45 @@ class MeanAccuracy(Accuracy):
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class MeanPlan(Plan[MeanRelease]):
-    """The plan of a private mean curve.
+    """The plan of a private mean curve or surface.
 
-    `kernel` None is Matern 3/2 with a tenth of the domain as length scale; `method` None is ``Auto()``. Unless
-    `postprocess` is False, ball noise is shrunk after the release by its known law, which cannot make the expected
-    error larger.
+    Parameters
+    ----------
+    n : int
+        How many records there are: public where neighbours replace a record, a public guess where they add or remove
+        one.
+    epsilon : float, str or Fraction
+        The privacy budget; 0.1 means one tenth, as "1/10" does.
+    bound : Bound
+        The public bound that every curve is clipped to.
+    grid : Grid, a product of grids, or int
+        Where curves have their values; a number of points lies on [0, 1].
+    kernel : Kernel or callable, optional
+        How smooth curves are expected to be. Default: Matern 3/2 with a tenth of the domain as length scale.
+    method : Method, optional
+        How noise is added. Default: ``Auto()``.
+    neighbors : {"replace", "add-remove"}
+        What neighbours differ by: one record exchanged for another, or one record more or less.
+    invalid : {"raise", "center"}
+        What an unusable record does: it stops the run, or it counts as the public centre.
+    standardize : bool
+        Whether each record has its own mean removed and is divided by its own norm before the clip.
+    fill : int, optional
+        The longest gap, in points, that is interpolated within a curve.
+    postprocess : bool
+        Whether ball noise is shrunk after the release by its known law, which cannot make the expected error larger.
+    unit : Unit or str, optional
+        Whose a record is, where a person or a household has several: a column, or a rule.
+    align : Align, "linear" or "smooth", optional
+        Brings curves at their own times, or with gaps, to the grid.
 
+    Raises
+    ------
+    dpfda.errors.ParameterError
+        Where a fact is missing or wrong, or the plan could not be carried out.
+
+    Examples
+    --------
     >>> import dpfda as dp
     >>> plan = dp.MeanPlan(n=508, epsilon=1.0, bound=dp.L2Ball(1.0), grid=dp.Grid.uniform(0, 1, 48))
     >>> plan.expected_error < plan.expected_risk < 0.02
@@ -113,8 +147,8 @@ class MeanPlan(Plan[MeanRelease]):
     epsilon: Fraction
     bound: Bound
     grid: AnyGrid
-    kernel: Kernel = None  # type: ignore[assignment]
-    method: Method = None  # type: ignore[assignment]
+    kernel: Kernel = CHOSEN
+    method: Method = CHOSEN
     neighbors: str = "replace"
     invalid: str = "raise"
     standardize: bool = False
@@ -195,11 +229,11 @@ class MeanPlan(Plan[MeanRelease]):
             piece="" if self.unit is None else noun,
             target="mean",
             assumption=text,
-            passes=self.schedule.explanation() if self.schedule else "",
+            passes=self.schedule.explanation(),
             unusable="counts as the public centre",
             rows=rows,
             method=repr(self.chosen),
-            numbers=self.schedule.numbers,
+            numbers=self.schedule.numbers_text,
             accuracy=self._accuracy_words(),
             kernel=repr(self.kernel),
             more=more,

@@ -6,7 +6,7 @@ twice the moments of residuals clipped to it (derivations: regression).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -42,7 +42,7 @@ class MomentSchedule(Schedule):
         return int(self.plan.chosen.passes)
 
     @property
-    def numbers(self) -> str:
+    def numbers_text(self) -> str:
         first = sum(part.where.size for part in self.first.parts)
         if self.plan.chosen.passes == 1:
             return str(first)
@@ -106,14 +106,15 @@ class MomentSchedule(Schedule):
         for moment, noise in zip(drawn[2:], self._noises(drawn)[1:], strict=True):
             coefficients = coefficients.copy()
             coefficients[:, : self.plan.chosen.refined] += solve(noise) @ moment.reshape(self.plan.design.size, -1)
-        return coefficients
+        values: np.ndarray = coefficients
+        return values
 
     @cached_property
     def _spectra(self) -> dict[bytes, tuple[np.ndarray, np.ndarray]]:
         """Eigenvalues and vectors of the first moment by what was drawn: stages ask for the same one repeatedly."""
         return {}
 
-    def _solver(self, noisy: np.ndarray) -> Any:
+    def _solver(self, noisy: np.ndarray) -> Callable[[float], np.ndarray]:
         """The inverse of the first moment for a given noise in the second; eigenvalues below a ridge fade out."""
         numbers = noisy[: self.plan.problem.first_size]
         if numbers.tobytes() not in self._spectra:
@@ -124,7 +125,8 @@ class MomentSchedule(Schedule):
 
         def solve(noise: float) -> np.ndarray:
             ridge = self.plan.forecast.ridge(first, noise)
-            return (vectors * (values / (values**2 + ridge**2))) @ vectors.T
+            found: np.ndarray = (vectors * (values / (values**2 + ridge**2))) @ vectors.T
+            return found
 
         return solve
 
@@ -157,7 +159,8 @@ class MomentSchedule(Schedule):
             inverse = solve(noises[done - 1])
             error[..., :count] = inverse @ fresh - (inverse @ true - unit) @ error[..., :count]
         whole = self.plan.design.restoring @ error
-        return whole.reshape(size, -1)
+        values: np.ndarray = whole.reshape(size, -1)
+        return values
 
 
 def quieter(epsilon: Fraction, sensitivity: Sensitivity, max_abs: np.ndarray) -> Law:

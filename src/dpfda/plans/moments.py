@@ -28,7 +28,8 @@ from dpfda.plans.forecast import Forecast
 from dpfda.plans.moment_schedule import SECOND, MomentSchedule
 from dpfda.problems.design import Design, Response
 from dpfda.problems.moments import MomentProblem
-from dpfda.release.passes import Data, Passes
+from dpfda.reading.curves import Records
+from dpfda.release.passes import FromRecords, Passes
 from dpfda.spaces.basis import Eigenbasis
 
 #: Shares of the budget with four stages: both moments (one of these), the size of residuals, their moments; the rest
@@ -148,17 +149,17 @@ class MomentPlan(Plan[R]):
             return rough
         return self.forecast.refined(settled.refined, float(settled.last), rough, first)
 
-    def _passes_over(self, records: Any, units: Labels, declared: Declared) -> Passes:
+    def _passes_over(self, records: Records, units: Labels, declared: Declared) -> Passes:
         """As for any plan; an array in memory is encoded once for all passes."""
         data = super()._passes_over(records, units, declared)
-        if not isinstance(data, Data) or data.units is not None or data.declared != NOTHING:
+        if not isinstance(data, FromRecords) or data.units is not None or data.declared != NOTHING:
             return data
         rows, width = data.curves.data, self.problem.width
         if not (type(rows) is np.ndarray and rows.ndim == 2 and rows.dtype.kind == "f" and rows.shape[1] == width):
             return data
         with np.errstate(all="ignore"):  # what a value does in a cast is nobody's business
             coded = self.problem.code(np.asarray(rows, dtype=float))
-        return Coded(replace(data.curves, data=coded))
+        return FromCodedRecords(replace(data.curves, data=coded))
 
     @cached_property
     def accuracy(self) -> Accuracy:
@@ -182,22 +183,23 @@ class MomentPlan(Plan[R]):
     def restored(self, internal: np.ndarray) -> np.ndarray:
         """Coefficients of the user's own inputs, curve after curve."""
         whole = self.design.restoring @ internal
-        return whole.reshape(*whole.shape[:-2], -1)
+        values: np.ndarray = whole.reshape(*whole.shape[:-2], -1)
+        return values
 
 
 @dataclass(frozen=True, eq=False)
-class Coded(Data):
+class FromCodedRecords(FromRecords):
     """Records that were encoded already, for problems that can tell."""
 
-    def read(self, problems: Mapping[str, Any], most: Mapping[str, int]) -> Mapping[str, Summary]:
-        return super().read({name: replace(problem, coded=True) for name, problem in problems.items()}, most)
+    def read(self, problems: Mapping[str, Any], max_records: Mapping[str, int]) -> Mapping[str, Summary]:
+        return super().read({name: replace(problem, coded=True) for name, problem in problems.items()}, max_records)
 
 
-def _between(value: Any, low: float, high: float) -> bool:
+def _between(value: object, low: float, high: float) -> bool:
     return isinstance(value, int | float | np.number) and low < float(value) < high
 
 
-def stage_words(plan: MomentPlan) -> str:
+def stage_words(plan: MomentPlan[Any]) -> str:
     """How often the data is read, and for what share of the budget each time."""
     if plan.chosen.passes == 1:
         return "The data is read once, for two moments."

@@ -10,25 +10,30 @@ from __future__ import annotations
 import math
 import os
 import warnings
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, TypeVar, cast
 
 import numpy as np
+from numpy.typing import ArrayLike
 from opendp.domains import atom_domain, user_domain, vector_domain
 from opendp.measurements import make_user_measurement
 from opendp.measures import max_divergence
 from opendp.metrics import change_one_distance, symmetric_distance
 from opendp.mod import (
     GLOBAL_FEATURES,
-    Domain,
-    Measurement,
     Metric,
     OpenDPException,
     Transformation,
     assert_features,
     enable_features,
+)
+from opendp.mod import (
+    Domain as Domain,
+)
+from opendp.mod import (
+    Measurement as Measurement,
 )
 from opendp.transformations import make_user_transformation
 
@@ -36,6 +41,13 @@ from dpfda.core.errors import ParameterError, RecordError, shown
 from dpfda.noise.common import upwards
 from dpfda.reading.arrays import rows_of
 from dpfda.reading.curves import Curves
+from dpfda.reading.curves import Records as FromRecords
+from dpfda.reading.tables import Columns
+
+if TYPE_CHECKING:
+    from dpfda.plans.base import Plan
+
+R = TypeVar("R")
 
 FEATURES = ("contrib", "honest-but-curious")
 #: Domains of OpenDP whose members are made of records: numbers, the rows of a lazy frame, what a user says.
@@ -57,7 +69,7 @@ class Records:
         """As OpenDP knows it. Equal names are equal domains there."""
         return user_domain(f"dpfda.records({'' if self.size is None else f'size={self.size}'})", self.holds, self)
 
-    def holds(self, data: Any) -> bool:
+    def holds(self, data: FromRecords) -> bool:
         """Whether these are records in memory, as many as there must be."""
         if isinstance(data, str | bytes | os.PathLike | Mapping) or not hasattr(data, "__len__"):
             return False
@@ -65,7 +77,7 @@ class Records:
             return False
         return self.size is None or len(data) == self.size
 
-    def check(self, data: Any) -> None:
+    def check(self, data: FromRecords) -> None:
         if not self.holds(data):
             number = "" if self.size is None else f", exactly {self.size} of them: n is public here and fixed"
             raise RecordError(
@@ -73,7 +85,7 @@ class Records:
             )
 
 
-def measurement(plan: Any, domain: Domain | None = None, columns: Any = None) -> Measurement:
+def measurement(plan: Plan[R], domain: Domain | None = None, columns: Columns = None) -> Measurement:
     """The plan as a measurement from records to a release, under pure differential privacy.
 
     Neighbours by replacement are OpenDP's change-one distance, neighbours by addition and removal its symmetric
@@ -123,7 +135,7 @@ def measurement(plan: Any, domain: Domain | None = None, columns: Any = None) ->
 
 
 def make_per_record(
-    input_domain: Domain, input_metric: Metric, function: Callable[[np.ndarray], Any], missing: float = 0.0
+    input_domain: Domain, input_metric: Metric, function: Callable[[np.ndarray], float], missing: float = 0.0
 ) -> Transformation:
     """One number per record, for OpenDP's own queries about records that a plan reads.
 
@@ -149,7 +161,7 @@ def make_per_record(
     if isinstance(missing, bool) or not isinstance(missing, int | float) or not math.isfinite(missing):
         raise ParameterError("missing must be a finite number", shown(missing), "Pass missing=0.0.")
 
-    def values(data: Any) -> list[float]:
+    def values(data: FromRecords) -> list[float]:
         records.check(data)
         with np.errstate(all="ignore"):  # what a record does when it is read is nobody's business
             rows = data if isinstance(data, list | tuple) else np.asarray(data)
@@ -186,11 +198,11 @@ def _check_features() -> None:
         ) from None
 
 
-def _shared(domain: Any, width: int) -> Domain:
+def _shared(domain: object, width: int) -> Domain:
     """A domain of OpenDP that this plan can read records from."""
     cure = "Pass that of a lazy frame, or of a vector, or leave it out."
     kind = str(domain.type).partition("<")[0] if isinstance(domain, Domain) else ""
-    if kind not in OF_RECORDS:
+    if not isinstance(domain, Domain) or kind not in OF_RECORDS:
         raise ParameterError("domain must be one of OpenDP, of records", kind or shown(domain), cure)
     if kind == "VectorDomain" and width > 1:
         raise ParameterError(
@@ -199,7 +211,7 @@ def _shared(domain: Any, width: int) -> Domain:
     return domain
 
 
-def _released(plan: Any, records: Records, data: Any, columns: Any) -> Any:
+def _released(plan: Plan[R], records: Records, data: FromRecords, columns: Columns) -> R:
     """The real release. OpenDP charges nothing for a query that fails, so failures say nothing but the data's shape."""
     whole = getattr(plan, "unit", None) is not None
     try:
@@ -222,14 +234,14 @@ def _released(plan: Any, records: Records, data: Any, columns: Any) -> Any:
         ) from None
 
 
-def _of_units(data: Any, width: int) -> Any:
+def _of_units(data: FromRecords, width: int) -> tuple[np.ndarray, Sequence[int]]:
     """Curves of all units, one after another, and whose they are: a member of the data is all that one unit has."""
     parts = [_curves(part, width) for part in data]
     whose = np.repeat(np.arange(len(parts)), np.array([len(part) for part in parts], dtype=int))
-    return np.concatenate([np.empty((0, width)), *parts]), whose
+    return np.concatenate([np.empty((0, width)), *parts]), cast(Sequence[int], whose)
 
 
-def _curves(part: Any, width: int) -> np.ndarray:
+def _curves(part: FromRecords, width: int) -> np.ndarray:
     """The curves of one unit, alone; one without any counts too, as one that is unusable."""
     try:
         rows = np.asarray(rows_of(part, width, True), dtype=float)
@@ -238,7 +250,7 @@ def _curves(part: Any, width: int) -> np.ndarray:
     return rows if len(rows) and rows.shape[1] == width else np.full((1, width), np.nan)
 
 
-def _value(function: Callable[[np.ndarray], Any], row: Any, missing: float) -> float:
+def _value(function: Callable[[np.ndarray], float], row: ArrayLike, missing: float) -> float:
     """What the function makes of one record, alone."""
     try:
         value = float(function(np.array(row, dtype=float, ndmin=1)))  # a copy: the data is for other queries too

@@ -6,12 +6,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from dpfda.bounds.bodies import L2Ball
+from dpfda.core.checks import Epsilon, Invalid, Neighbors
 from dpfda.core.codec import LATER, exact_fraction
 from dpfda.core.errors import ParameterError, shown
 from dpfda.methods import KNorm, Method
@@ -69,7 +70,7 @@ class RadiusSchedule(Schedule):
         return self.plan.radii[[self._window(drawn)[0] + int(np.argmax(drawn[1]))]]
 
     @property
-    def numbers(self) -> str:
+    def numbers_text(self) -> str:
         return f"one of {self.plan.problem.size} octaves, then one of its radii"
 
 
@@ -113,11 +114,46 @@ class Held(AccuracyWords):
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class RadiusPlan(Plan[RadiusRelease]):
-    """A private quantile of the curves' norms about a public centre.
+    """The plan of a private quantile of the curves' norms about a public centre.
 
     Two choices among public radii between `smallest` and `largest`, by permute and flip, for half of epsilon each: the
     octave, then the smallest radius near it that holds the share `quantile` of the curves.
 
+    Parameters
+    ----------
+    n : int
+        How many records there are: public where neighbours replace a record, a public guess where they add or remove
+        one.
+    epsilon : float, str or Fraction
+        The privacy budget; 0.1 means one tenth, as "1/10" does.
+    grid : Grid, a product of grids, or int
+        Where curves have their values; a number of points lies on [0, 1].
+    quantile : float
+        The share of the curves that the radius is meant to hold.
+    center : array, optional
+        The public centre that norms are taken about, a number or a curve. Default: zero.
+    smallest, largest : float
+        The public range in which the radius is looked for.
+    neighbors : {"replace", "add-remove"}
+        What neighbours differ by: one record exchanged for another, or one record more or less.
+    invalid : {"raise", "center"}
+        What an unusable record does: it stops the run, or it counts as the public centre.
+    standardize : bool
+        Whether each record has its own mean removed and is divided by its own norm before the clip.
+    fill : int, optional
+        The longest gap, in points, that is interpolated within a curve.
+    unit : Unit or str, optional
+        Whose a record is, where a person or a household has several: a column, or a rule.
+    align : Align, "linear" or "smooth", optional
+        Brings curves at their own times, or with gaps, to the grid.
+
+    Raises
+    ------
+    dpfda.errors.ParameterError
+        Where a fact is missing or wrong, or the plan could not be carried out.
+
+    Examples
+    --------
     >>> import dpfda as dp
     >>> plan = dp.plans.RadiusPlan(n=1000, epsilon=0.1, grid=48, quantile=0.95)
     >>> plan.radii.size
@@ -125,6 +161,26 @@ class RadiusPlan(Plan[RadiusRelease]):
     """
 
     query: ClassVar[str] = "radius"
+    if TYPE_CHECKING:  # what may be passed is more than what is kept
+
+        def __init__(
+            self,
+            *,
+            n: int,
+            epsilon: Epsilon,
+            grid: AnyGrid | int,
+            quantile: float | str | Fraction = 0.95,
+            center: ArrayLike | None = None,
+            smallest: float = SMALLEST,
+            largest: float = LARGEST,
+            neighbors: Neighbors = "replace",
+            invalid: Invalid = "raise",
+            standardize: bool = False,
+            fill: int | None = None,
+            unit: Unit | str | None = None,
+            align: Align | Literal["linear", "smooth"] | None = None,
+        ) -> None: ...
+
     n: int
     epsilon: Fraction
     grid: AnyGrid
@@ -161,11 +217,11 @@ class RadiusPlan(Plan[RadiusRelease]):
         return L2Ball(self.largest, self.center)
 
     @property
-    def method(self) -> Method:  # type: ignore[override]
+    def method(self) -> Method:
         return KNorm(1)
 
     @cached_property
-    def chosen(self) -> Any:
+    def chosen(self) -> Method:
         """Nothing is left to choose before data."""
         return self.method
 
@@ -179,7 +235,7 @@ class RadiusPlan(Plan[RadiusRelease]):
         return Matern().on(self.grid)
 
     @cached_property
-    def problem(self) -> NormProblem:  # type: ignore[override]
+    def problem(self) -> NormProblem:
         """The first choice: which octave holds the quantile."""
         inner = MeanProblem(
             self.kernel.basis(self.grid).first(1), self.bound, self.n, None,

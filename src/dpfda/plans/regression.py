@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
-from typing import Any, ClassVar
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 import numpy as np
 
 from dpfda.bounds.bodies import Ellipsoid, L2Ball
-from dpfda.core.checks import as_names, as_range, check_integer
+from dpfda.core.checks import Epsilon, Invalid, Neighbors, as_names, as_range, check_integer
 from dpfda.core.errors import ParameterError, shown
+from dpfda.plans.checks import CHOSEN
 from dpfda.plans.curves import as_grid, check_curves, curve_words, only_curves
 from dpfda.plans.moments import RISK, MomentAccuracy, MomentPlan, stage_words
 from dpfda.problems.design import Covariates, CurveResponse
@@ -44,11 +46,46 @@ class RegressionAccuracy(MomentAccuracy):
 class RegressionPlan(MomentPlan[RegressionRelease]):
     """The plan of a private function-on-scalar regression: an intercept and one coefficient function per covariate.
 
-    `bound` is an L2 ball for curves; `covariate_bound` a public norm of the `covariates` numbers of a record, or one
-    range for each. `kernel` None is Gaussian with a fifth of the domain as length scale. `split` is the first
-    moment's share of its stage's budget (None: by expected risk); `passes` 1 reads the data once, 4 refines with
-    clipped residuals (None: whichever should predict better).
+    Parameters
+    ----------
+    n : int
+        How many records there are: public where neighbours replace a record, a public guess where they add or remove
+        one.
+    epsilon : float, str or Fraction
+        The privacy budget; 0.1 means one tenth, as "1/10" does.
+    bound : L2Ball
+        The public ball that every curve is clipped to.
+    covariates : int
+        How many numbers explain a curve.
+    covariate_bound : float or sequence of (low, high)
+        A public norm of the covariates of one record, or one range for each.
+    grid : Grid or int
+        Where curves have their values; a number of points lies on [0, 1].
+    names : sequence of str, optional
+        Public names of the covariates.
+    kernel : Kernel or callable, optional
+        How smooth coefficient functions are expected to be. Default: Gaussian with a fifth of the domain as length
+        scale.
+    split : float, optional
+        The first moment's share of its stage's budget. Default: by expected risk.
+    passes : {1, 4}, optional
+        1 reads the data once, 4 refines with clipped residuals. Default: whichever should predict better.
+    neighbors : {"replace", "add-remove"}
+        What neighbours differ by: one record exchanged for another, or one record more or less.
+    invalid : {"raise", "center"}
+        What an unusable record does: it stops the run, or it counts as the public centre.
+    standardize : bool
+        Whether each record has its own mean removed and is divided by its own norm before the clip.
+    fill : int, optional
+        The longest gap, in points, that is interpolated within a curve.
 
+    Raises
+    ------
+    dpfda.errors.ParameterError
+        Where a fact is missing or wrong, or the plan could not be carried out.
+
+    Examples
+    --------
     >>> import dpfda as dp
     >>> facts = {"bound": dp.L2Ball(5.0), "covariates": 2, "covariate_bound": 4.0, "grid": 48}
     >>> plan = dp.plans.RegressionPlan(n=50_000, epsilon=1.0, **facts)
@@ -57,14 +94,35 @@ class RegressionPlan(MomentPlan[RegressionRelease]):
     """
 
     query: ClassVar[str] = "regression"
+    if TYPE_CHECKING:  # what may be passed is more than what is kept
+
+        def __init__(
+            self,
+            *,
+            n: int,
+            epsilon: Epsilon,
+            bound: L2Ball,
+            covariates: int,
+            covariate_bound: float | Iterable[Iterable[float]] | Iterable[float],
+            grid: Grid | int,
+            names: Iterable[str] | None = None,
+            kernel: Kernel | Callable[..., Any] | None = None,
+            split: float | None = None,
+            passes: int | None = None,
+            neighbors: Neighbors = "replace",
+            invalid: Invalid = "raise",
+            standardize: bool = False,
+            fill: int | None = None,
+        ) -> None: ...
+
     n: int
     epsilon: Fraction
     bound: L2Ball
     covariates: int
-    covariate_bound: Any
+    covariate_bound: float | tuple[tuple[float, float], ...]
     grid: Grid
     names: tuple[str, ...] | None = None
-    kernel: Kernel = None  # type: ignore[assignment]
+    kernel: Kernel = CHOSEN
     split: float | None = None
     passes: int | None = None
     neighbors: str = "replace"
@@ -73,7 +131,7 @@ class RegressionPlan(MomentPlan[RegressionRelease]):
     fill: int | None = None
 
     def __post_init__(self) -> None:
-        put = lambda name, value: object.__setattr__(self, name, value)  # noqa: E731
+        put = partial(object.__setattr__, self)
         self._check_stages()
         if self.kernel is None and isinstance(self.grid, Grid | int):
             length = as_grid(self.grid).length
@@ -110,7 +168,8 @@ class RegressionPlan(MomentPlan[RegressionRelease]):
     @cached_property
     def smoothness(self) -> np.ndarray:
         guess = self.response.code.prior_energy
-        return guess / guess.sum()
+        values: np.ndarray = guess / guess.sum()
+        return values
 
     @property
     def release_type(self) -> type[RegressionRelease]:
@@ -147,13 +206,13 @@ class RegressionPlan(MomentPlan[RegressionRelease]):
                 ("passes", str(self.chosen.passes)),
             ),
             method=repr(self.chosen),
-            numbers=self.schedule.numbers,
+            numbers=self.schedule.numbers_text,
             accuracy=AccuracyWords(self, self.bound.outer, "the bound's radius", RISK),
             kernel=repr(self.kernel),
         )
 
 
-def as_covariate_bound(bound: Any, count: int) -> float | tuple[tuple[float, float], ...]:
+def as_covariate_bound(bound: object, count: int) -> float | tuple[tuple[float, float], ...]:
     """A norm, or one range per covariate."""
     cure = "Pass covariate_bound=3.0 (a norm), or one (low, high) per covariate: it is never read from the data."
     if bound is None or isinstance(bound, bool):
@@ -163,7 +222,7 @@ def as_covariate_bound(bound: Any, count: int) -> float | tuple[tuple[float, flo
             raise ParameterError("the norm of covariates must be positive and finite", shown(bound), cure)
         return float(bound)
     try:
-        given = list(bound)
+        given = list(cast(Iterable[Any], bound))
         if len(given) == 2 and not any(hasattr(x, "__len__") for x in given):
             given = [tuple(given)] * count  # one range for all, as for the domain of a model
         ranges = tuple(as_range(pair, "covariate_bound") for pair in given)

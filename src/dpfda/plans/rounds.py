@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
-from typing import Any
+from typing import cast
 
 import numpy as np
 from scipy.ndimage import maximum_filter
@@ -72,9 +72,9 @@ class Rounds(Schedule):
         return self.opening
 
     @property
-    def home(self) -> Any:
+    def home(self) -> MeanProblem:
         """The problem of the plan, with its public centre."""
-        return self.first.problem
+        return cast(MeanProblem, self.first.problem)
 
     @cached_property
     def size(self) -> int:
@@ -204,10 +204,12 @@ class Rounds(Schedule):
         law = min(laws, key=lambda law: float(law.variance.sum()))
         return Stage(problem, (Part(np.arange(self.size), np.ones(self.size), law),))
 
-    def _variation(self, last: Any, number: int) -> Stage:
-        axes, weights = last.problem.bound.axes[list(self.starts)], np.sqrt(self.sizes * (self.sizes + 1))
+    def _variation(self, last: Stage, number: int) -> Stage:
+        inner = cast(MeanProblem, last.problem)
+        bound = cast(Ellipsoid, inner.bound)
+        axes, weights = bound.axes[list(self.starts)], np.sqrt(self.sizes * (self.sizes + 1))
         reference = float(np.sqrt(FURTHER * (axes**3 * weights).sum() / (axes * weights).sum()))
-        problem = VaryProblem(last.problem, self.starts, reference, self.cuts)
+        problem = VaryProblem(inner, self.starts, reference, self.cuts)
         epsilon, blocks = self.epsilon * self.method.share(number) / 2, len(self.starts)
         parts = []
         for where in (np.arange(blocks), np.arange(blocks, problem.size)):
@@ -235,7 +237,7 @@ class Rounds(Schedule):
         Noisy sizes are taken at one scale of their noise above what was drawn: too wide rather than too narrow.
         """
         stage, blocks = self.stages(drawn)[-1], len(self.starts)
-        problem: VaryProblem = stage.problem  # type: ignore[assignment]
+        problem = cast(VaryProblem, stage.problem)
         sizes = np.minimum(np.maximum(drawn[-1][:blocks], 0.0) + stage.scales[:blocks], 1.0)
         axes = np.asarray(problem.inner.bound.lengths(self.size))
         sampling = np.repeat(sizes / self.sizes, self.sizes) * axes**2 / self.home.n
@@ -271,7 +273,7 @@ class Rounds(Schedule):
 
     def outcome(self, drawn: Sequence[np.ndarray]) -> str:
         """What the private choices came to."""
-        axes = self.last(drawn).problem.bound.lengths(self.size)  # type: ignore[attr-defined]
+        axes = cast(MeanProblem, self.last(drawn).problem).bound.lengths(self.size)
         size = float(np.sqrt(self.last(drawn).error))
         return (
             f"The last ellipsoid has semi-axes from {axes.min():.3g} to {axes.max():.3g}; with it the noise has a "
@@ -279,7 +281,7 @@ class Rounds(Schedule):
         )
 
     @property
-    def numbers(self) -> str:
+    def numbers_text(self) -> str:
         """How many numbers leave, pass by pass."""
         sizes = {
             "centre": f"{self.size}", "choose": f"one of {len(SIZES) * len(SHAPES)} ellipsoids",
@@ -327,4 +329,5 @@ def _gain(found: np.ndarray, noise: np.ndarray, expected: np.ndarray, alone: int
     excess = np.maximum(found, 0.0) / (total * expected) - 1
     by_noise = float((noise / (total * expected) ** 2).sum())
     kept = max(0.0, 1 - by_noise / max(float((excess**2).sum()), 1e-300))
-    return np.sqrt(np.maximum(1 + kept * excess + (1 - kept) * (alone - 1), 0.05))
+    values: np.ndarray = np.sqrt(np.maximum(1 + kept * excess + (1 - kept) * (alone - 1), 0.05))
+    return values

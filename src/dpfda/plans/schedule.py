@@ -75,7 +75,7 @@ class Schedule(ABC):
         return self.expected_stage.risk
 
     @property
-    def numbers(self) -> str:
+    def numbers_text(self) -> str:
         """How many numbers leave."""
         return f"{sum(part.where.size for part in self.first.parts)} of {self.first.problem.size}"
 

@@ -64,7 +64,7 @@ class Selected(Schedule):
         return f"The choice fell on {self.method.candidates[int(np.argmax(drawn[0]))]!r}."
 
     @property
-    def numbers(self) -> str:
+    def numbers_text(self) -> str:
         return f"one of {len(self.candidates)} candidates, then its coefficients"
 
     def explanation(self) -> str:

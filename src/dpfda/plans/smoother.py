@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import cached_property
-from typing import ClassVar
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
 from dpfda.core.checks import (
     INVALID,
     NEIGHBORS,
+    Epsilon,
+    Invalid,
+    Neighbors,
     as_epsilon,
     as_names,
     as_range,
@@ -19,7 +23,7 @@ from dpfda.core.checks import (
     check_integer,
     number_of_records,
 )
-from dpfda.plans.checks import as_box
+from dpfda.plans.checks import CHOSEN, as_box
 from dpfda.plans.kernel import ROUGH, as_stationary, candidates, kernel_words
 from dpfda.plans.moments import RISK, MomentAccuracy, MomentPlan, stage_words
 from dpfda.problems.design import Features, NumberResponse
@@ -57,11 +61,40 @@ class SmootherAccuracy(MomentAccuracy):
 class SmootherPlan(MomentPlan[SmootherRelease]):
     """The plan of a private kernel regression with squared loss, by released moments and clipped residuals.
 
-    `domain` is one public range per input, `bound` the public range of responses. `kernel` None is
-    Gaussian with a tenth of each side as length scale; `components` (how many of its functions) are chosen by expected
-    risk when None. `split` and `passes` are as in
-    :class:`RegressionPlan`.
+    Parameters
+    ----------
+    n : int
+        How many records there are: public where neighbours replace a record, a public guess where they add or remove
+        one.
+    epsilon : float, str or Fraction
+        The privacy budget; 0.1 means one tenth, as "1/10" does.
+    domain : sequence of (low, high)
+        One public range per input.
+    bound : float or (low, high)
+        The public range of responses; a number B stands for (-B, B).
+    names : sequence of str, optional
+        Public names of the inputs.
+    kernel : Stationary, optional
+        Gaussian, Exponential or Matern. Default: Gaussian with a tenth of each side as length scale.
+    components : int, optional
+        How many of the kernel's functions are used. Default: by expected risk.
+    split : float, optional
+        The first moment's share of its stage's budget. Default: by expected risk.
+    passes : {1, 4}, optional
+        1 reads the data once, 4 refines with clipped residuals. Default: whichever should predict better; above three
+        inputs, 1.
+    neighbors : {"replace", "add-remove"}
+        What neighbours differ by: one record exchanged for another, or one record more or less.
+    invalid : {"raise", "center"}
+        What an unusable record does: it stops the run, or it counts as the public middle.
 
+    Raises
+    ------
+    dpfda.errors.ParameterError
+        Where a fact is missing or wrong, or the plan could not be carried out.
+
+    Examples
+    --------
     >>> import dpfda as dp
     >>> plan = dp.plans.SmootherPlan(n=50_000, epsilon=1.0, domain=[(0, 1)], bound=(-1, 1))
     >>> plan.chosen.passes, dp.plans.SmootherPlan.from_json(plan.to_json()) == plan
@@ -69,20 +102,38 @@ class SmootherPlan(MomentPlan[SmootherRelease]):
     """
 
     query: ClassVar[str] = "regression"
+    if TYPE_CHECKING:  # what may be passed is more than what is kept
+
+        def __init__(
+            self,
+            *,
+            n: int,
+            epsilon: Epsilon,
+            domain: Iterable[Iterable[float]],
+            bound: float | Iterable[float],
+            names: Iterable[str] | None = None,
+            kernel: Stationary | None = None,
+            components: int | None = None,
+            split: float | None = None,
+            passes: int | None = None,
+            neighbors: Neighbors = "replace",
+            invalid: Invalid = "raise",
+        ) -> None: ...
+
     n: int
     epsilon: Fraction
     domain: tuple[tuple[float, float], ...]
     bound: tuple[float, float]
     names: tuple[str, ...] | None = None
-    kernel: Stationary = None  # type: ignore[assignment]
-    components: int = None  # type: ignore[assignment]
+    kernel: Stationary = CHOSEN
+    components: int = CHOSEN
     split: float | None = None
     passes: int | None = None
     neighbors: str = "replace"
     invalid: str = "raise"
 
     def __post_init__(self) -> None:
-        put = lambda name, value: object.__setattr__(self, name, value)  # noqa: E731
+        put = partial(object.__setattr__, self)
         self._check_stages()
         put("epsilon", as_epsilon(self.epsilon))
         put("n", number_of_records(self.n, "A model of one record is that record; privacy needs company."))
@@ -164,7 +215,7 @@ class SmootherPlan(MomentPlan[SmootherRelease]):
                 ("passes", str(self.chosen.passes)),
             ),
             method=repr(self.chosen),
-            numbers=self.schedule.numbers,
+            numbers=self.schedule.numbers_text,
             accuracy=AccuracyWords(self, (high - low) / 2, "half the range of responses", RISK),
             kernel=kernel_words(self.kernel, self.box),
         )

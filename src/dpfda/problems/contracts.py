@@ -44,7 +44,7 @@ class Encoder(Protocol):
 
     @property
     def alignment(self) -> Alignment | None:
-        """How a record comes about; None where it is taken as it is."""
+        """How rows become a record (whose they are, at which times); None where a row is a record as it is."""
 
     @property
     def invalid(self) -> str:

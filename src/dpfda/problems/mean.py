@@ -189,7 +189,8 @@ class MeanProblem(DefaultProblem):
 
     def total(self, batch: np.ndarray) -> np.ndarray:
         """Sum of :meth:`encode` over a batch; one pass over memory when curves are taken as they are."""
-        if not (self.bound.on_grid and self.fill is None and not self.standardize):
+        euclidean = self.bound.on_grid and self.bound.clip_lattice is lattice.clip_euclidean  # what the quick loop does
+        if not euclidean or self.fill is not None or self.standardize:
             return self.encode(batch).sum(axis=0).astype(np.int64)
         totals, unusual = lattice.sum_clipped(batch, self.center, self._weights)
         for start in range(0, unusual.size, lattice.ROWS):
@@ -210,7 +211,7 @@ class MeanProblem(DefaultProblem):
                 raise RecordError(
                     "A curve holds missing or infinite values",
                     np.flatnonzero(invalid).tolist(),
-                    "Repair it, pass fill=<longest gap>, or invalid='center' to count it as the centre.",
+                    "Repair it, pass fill=<longest gap> to dp.read, or invalid='center' to count it as the centre.",
                 )
             curves = np.where(invalid[:, None], 0.0, curves)
         return (standardize(curves, self.grid) if self.standardize else curves), invalid

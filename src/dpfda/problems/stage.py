@@ -71,7 +71,7 @@ class Stage:
         return [part.law.to_lattice(part.apply(values)) for part in self.parts]
 
     def _complete(self, summary: Summary) -> Summary:
-        """The summary of as many records as there are publicly: those that are missing count as unusable ones."""
+        """The summary filled up to the public n: records that are missing count as unusable ones."""
         problem = self.problem
         if problem.count_is_private or summary.count >= problem.n:
             return summary

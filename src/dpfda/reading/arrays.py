@@ -10,7 +10,7 @@ from dpfda.core.errors import RecordError
 from dpfda.reading.tables import as_cells, as_record
 
 
-def rows_of(values: Any, width: int | None, lenient: bool) -> np.ndarray:
+def rows_of(values: object, width: int | None, lenient: bool) -> np.ndarray:
     """One row per record. In lenient reading no record decides how another is read."""
     if isinstance(values, np.ma.MaskedArray):
         numeric = values.dtype.kind in "fiub"
@@ -54,7 +54,7 @@ def _by_rows(values: Any, width: int | None, lenient: bool) -> np.ndarray:
     return np.array([np.full(width, np.nan) if row is None else row for row in rows]).reshape(len(rows), width)
 
 
-def _as_array(values: Any) -> np.ndarray | None:
+def _as_array(values: object) -> np.ndarray | None:
     try:
         return np.asarray(values)
     except (ValueError, TypeError, OverflowError):

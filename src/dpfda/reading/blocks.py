@@ -175,21 +175,21 @@ def usable(raws: Iterable[Raw], between: Stretch | None, lenient: bool) -> Itera
 class Order:
     """Whether labels come in order (rising or falling, as texts or as numbers), so that none can come back.
 
-    `anywhere`: equal ones are side by side already. `noted`: the stretch in which labels are found is kept.
+    `gathered`: equal ones are side by side already. `noted`: the stretch in which labels are found is kept.
     """
 
-    def __init__(self, what: str, anywhere: bool = False, noted: bool = False):
-        self.what, self.anywhere, self.noted = what, anywhere, noted
+    def __init__(self, what: str, gathered: bool = False, noted: bool = False):
+        self.what, self.gathered, self.noted = what, gathered, noted
         self.found: Stretch | None = None
         self.last: str | None = None
         self.orders = [(number, sign) for number in (False, True) for sign in (1, -1)]
 
-    def follow(self, labels: np.ndarray, raw: Any) -> None:
+    def follow(self, labels: np.ndarray, raw: object) -> None:
         """Take note of the next labels, each different from the one before."""
         found = labels.tolist()
         if self.noted and (stretch := Stretch.over(found)) is not None:
             self.found = stretch if self.found is None else self.found.joined(stretch)
-        if self.anywhere:
+        if self.gathered:
             return
         for label in found:
             if label != self.last:
@@ -239,7 +239,7 @@ def curves(raws: Iterable[Raw], order: Order, lenient: bool) -> Iterator[Block]:
         units = raw.keys[0] if len(raw.keys) > 1 else None
         if units is None:
             order.follow(raw.ids[starts], raw)
-        elif not order.anywhere:
+        elif not order.gathered:
             for start in starts.tolist():
                 if units[start] != unit:  # ids may begin again in each unit
                     unit, order = units[start], Order(order.what)
@@ -280,7 +280,7 @@ def _curves(rows: Rows, lenient: bool) -> Block:
     )  # fmt: skip
 
 
-def _check_labels(labels: np.ndarray, raw: Any, what: str) -> None:
+def _check_labels(labels: np.ndarray, raw: object, what: str) -> None:
     if (lost := np.flatnonzero(labels == "")).size:
         error = RecordError(f"A {what} is missing", lost.tolist(), "Say whose each record is; it decides what counts.")
         raise located(error, raw)
@@ -333,7 +333,7 @@ def wrong_width(found: int, expected: int | None, where: str = "") -> RecordErro
 def _told(step: Any, block: Block, *given: Any) -> np.ndarray:
     """A step whose errors name rows of the source."""
     try:
-        return step(*given)  # type: ignore[no-any-return]
+        return step(*given)
     except RecordError as error:
         raise located(error, block) from None
 
@@ -360,8 +360,8 @@ def contributions(blocks: Iterable[Block], alignment: Alignment | None, order: O
         _check_labels(block.units, block, alignment.unit.name)
         starts = _runs(block.units)
         order.follow(block.units[starts], block)
-        assert waiting == [] or waiting[-1].units is not None
-        if waiting and block.units[0] != waiting[-1].units[-1]:  # type: ignore[index]
+        last = waiting[-1].units if waiting else None
+        if last is not None and block.units[0] != last[-1]:
             yield _averaged(together(waiting), alignment)
             waiting = []
         if starts.size > 1:

@@ -5,6 +5,7 @@ Nothing is read here. What is said about the reading is public, and the same for
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias, get_args
@@ -18,6 +19,9 @@ from dpfda.reading.tables import Columns, Watch
 from dpfda.spaces.alignment import Align, as_align
 from dpfda.spaces.grid import AnyGrid, Grid
 
+#: Records of any kind that :func:`read` takes: arrays, tables, streams, iterators, paths, objects of other libraries
+#: (scikit-fda, xarray, Dask, Spark), or :class:`Curves`. What they have in common has no type.
+Records: TypeAlias = Any
 Engine: TypeAlias = Literal["dask", "spark"]
 Progress: TypeAlias = Callable[[int, int | None], None]
 ENGINES: tuple[str, ...] = get_args(Engine)
@@ -39,7 +43,7 @@ class Curves:
     Curves(days.csv, columns 'h*')
     """
 
-    data: Any
+    data: Records
     columns: Columns = None
     layout: Lists | Long | None = None
     grid: AnyGrid | int | None = None
@@ -70,7 +74,7 @@ class Curves:
             raise ParameterError("progress is a function", shown(self.progress), "Pass one of (done, total).")
 
     def __repr__(self) -> str:
-        what = str(self.data) if isinstance(self.data, str) else type(self.data).__name__
+        what = str(self.data) if isinstance(self.data, str | os.PathLike) else type(self.data).__name__
         asked = {
             name: getattr(self, name) for name in ("columns", "layout", "grid", "align", "fill", "header", "engine")
         }
@@ -85,7 +89,7 @@ class Curves:
     @property
     def single_pass_reason(self) -> str:
         """Why the records can be read only once, if so: reading uses them up."""
-        return "a source that can be read once" if self.cluster is None and self.source().spends_itself else ""
+        return "a source that can be read once" if self.cluster is None and self.source().single_use else ""
 
     @property
     def irregular(self) -> bool:
@@ -96,8 +100,8 @@ class Curves:
         """The records as this process would read them."""
         return Source(self.data, self.columns, self.header, layout=self.layout, watch=Watch(repeated=""))
 
-    def grid_or_refuse(self, in_public: bool) -> AnyGrid:
-        """The grid that the data lives on, where that is public; `in_public` no record may decide it."""
+    def public_grid(self, asks_no_record: bool) -> AnyGrid:
+        """The grid that the data lives on. Where it `asks_no_record`, names, types and shapes alone decide it."""
         if (own := grid_of(self.data)) is not None:
             return own
         if self.cluster is not None:
@@ -106,8 +110,8 @@ class Curves:
                 return Grid.uniform(0, 1, int(shape[1]))
         else:
             source = self.source()
-            if not (source.spends_itself or (in_public and source.by_records)):
-                return Grid.uniform(0, 1, source.values_per_curve(in_public))
+            if not (source.single_use or (asks_no_record and source.by_records)):
+                return Grid.uniform(0, 1, source.values_per_curve(asks_no_record))
         raise ParameterError(
             "the grid must be given where a record could decide it, or reading would use the data up",
             "none",
@@ -125,13 +129,13 @@ class Curves:
                 )
 
 
-def as_curves(records: Any) -> Curves:
+def as_curves(records: Records) -> Curves:
     """Records of any kind, with how to read them."""
     return records if isinstance(records, Curves) else Curves(records)
 
 
 def read(
-    data: Any,
+    data: Records,
     *,
     columns: Columns = None,
     layout: Lists | Long | Literal["wide", "long"] | None = None,
@@ -186,4 +190,4 @@ def read(
     >>> dp.read("days.csv", columns="h*", fill=2)
     Curves(days.csv, columns 'h*', fill 2)
     """
-    return Curves(data, columns, layout, grid, align, fill, header, engine, progress)  # type: ignore[arg-type]
+    return Curves(data, columns, as_layout(layout), grid, as_align(align), fill, header, engine, progress)

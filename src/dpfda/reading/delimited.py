@@ -49,7 +49,9 @@ def layout(path: Place, header: bool | None, lenient: bool, width: int | None) -
     """
     if header is None and lenient:
         raise ParameterError(
-            "with invalid='center' a text file must say whether it begins with names", "no word", "Pass header=True."
+            "with invalid='center' a text file must say whether it begins with names",
+            "no word",
+            "Pass header=True to dp.read.",
         )
     delimiter = "\t" if path.suffix == ".tsv" else ","
     with path.open() as file:
@@ -78,7 +80,9 @@ def layout(path: Place, header: bool | None, lenient: bool, width: int | None) -
         header = _looks_like_names(first)
     names = first if header else None
     if names and len(set(names)) < len(names):
-        raise FileError("Column names repeat; every column needs its own. Pass header=False if there are none.")
+        raise FileError(
+            "Column names repeat; every column needs its own. Pass header=False to dp.read if there are none."
+        )
     return Layout(delimiter, names, len(first), returns)
 
 
@@ -101,7 +105,7 @@ def _looks_like_names(cells: list[str]) -> bool:
         raise ParameterError(
             "a text file must say whether it begins with names",
             "a first line that could be either",
-            "Pass header=True.",
+            "Pass header=True to dp.read.",
         )
     return False
 

@@ -78,7 +78,7 @@ class SourceFacts:
 
     @property
     def in_memory(self) -> bool:  # so that records can be put in order
-        return not (is_path(self.data) or self.spends_itself)
+        return not (is_path(self.data) or self.single_use)
 
     def parts(self) -> list[Self]:
         """The same data in pieces that can be read apart: file by file."""
@@ -149,7 +149,7 @@ class SourceFacts:
             return self._lists_only(parquet.schema(place))
         return self.header is False or self.value_names(place) is None  # names say how many columns there are
 
-    def _lists_only(self, schema: Any) -> bool:
+    def _lists_only(self, schema: object) -> bool:
         """Whether a schema does not say how long a curve is: one column of values, lists of any length."""
         if not isinstance(schema, pa.Schema):
             return False
@@ -164,7 +164,7 @@ class SourceFacts:
         return own or functional.is_irregular(self.data)
 
     @property
-    def spends_itself(self) -> bool:
+    def single_use(self) -> bool:
         """Whether reading once uses the data up."""
         if functional.cluster_of(self.data) is not None:
             return False

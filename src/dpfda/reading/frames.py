@@ -81,7 +81,7 @@ def _numbers(column: Any, name: str, first: int, lenient: bool) -> np.ndarray:
     arrow = getattr(column.dtype, "pyarrow_dtype", None)
     if numeric(arrow) if arrow is not None else getattr(column.dtype, "kind", "O") in "fiub":
         with np.errstate(all="ignore"):  # what a value does in a cast is nobody's business
-            return column.to_numpy(dtype=float, na_value=np.nan)  # type: ignore[no-any-return]
+            return column.to_numpy(dtype=float, na_value=np.nan)
     cells = [None] * len(column) if arrow is not None and lenient else list(column)
     if not lenient:
         bad = [first + i for i, cell in enumerate(cells) if not (is_number(cell) or is_missing(cell))]

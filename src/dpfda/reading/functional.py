@@ -56,24 +56,24 @@ class Irregular:
         return "Irregular(curves at their own times)"
 
 
-def names_of(table: Any) -> list[str] | None:
+def names_of(table: object) -> list[str] | None:
     """Names of the columns of a table; none of an array."""
     names = getattr(getattr(table, "schema", None), "names", None) or getattr(table, "columns", None)
     return None if names is None or callable(names) else [str(name) for name in names]
 
 
-def cluster_of(data: Any) -> str | None:
+def cluster_of(data: object) -> str | None:
     """The engine that data belongs to by its kind, if it lives on a cluster."""
     home = type(data).__module__.split(".")[0]
     return {"dask": "dask", "dask_expr": "dask", "pyspark": "spark"}.get(home)
 
 
-def is_irregular(data: Any) -> bool:
+def is_irregular(data: object) -> bool:
     """Whether curves come at their own times."""
     return isinstance(data, Irregular) or hasattr(data, "start_indices")
 
 
-def curves_of(data: Any, points: np.ndarray | None, lenient: bool) -> np.ndarray | Pieces | None:
+def curves_of(data: object, points: np.ndarray | None, lenient: bool) -> np.ndarray | Pieces | None:
     """Curves of such an object as rows (or at their own times, where they have some); None for anything else."""
     if isinstance(data, Irregular):
         return ragged(data.times, data.values, lenient)
@@ -89,7 +89,7 @@ def curves_of(data: Any, points: np.ndarray | None, lenient: bool) -> np.ndarray
     return None
 
 
-def grid_of(data: Any) -> AnyGrid | None:
+def grid_of(data: object) -> AnyGrid | None:
     """The grid that such an object lives on; None for anything else, and for curves at their own times."""
     if hasattr(data, "data_matrix") and hasattr(data, "grid_points"):
         spans = getattr(data, "domain_range", None) or [None] * len(data.grid_points)
@@ -102,21 +102,22 @@ def grid_of(data: Any) -> AnyGrid | None:
 
 def ragged(times: Sequence[Any], values: Sequence[Any], lenient: bool) -> Pieces:
     """Lists of times and of values, one of each per curve; a curve that does not fit is an error, or empty, alone."""
-    curves, bad = [], []
+    curves: list[tuple[np.ndarray, np.ndarray]] = []
+    bad: list[int] = []
     for i, pair in enumerate(zip(times, values, strict=True)):
         own = [as_cells(part) for part in pair]
         if own[0] is None or own[1] is None or len(own[0]) != len(own[1]):
             bad.append(i)
             own = [[], []]
-        rows = [as_record(part, len(part or ()), lenient) for part in own]
-        if rows[0] is None or rows[1] is None:
+        first, second = (as_record(part, len(part or ()), lenient) for part in own)
+        if first is None or second is None:
             bad.append(i)
-            rows = [np.empty(0), np.empty(0)]
-        curves.append(rows)
+            first = second = np.empty(0)
+        curves.append((first, second))
     if bad and not lenient:
         raise RecordError("A curve has as many times as values, all of them numbers", bad, "Repair it.")
-    starts = np.concatenate([[0], np.cumsum([len(t) for t, _ in curves], dtype=np.int64)])  # type: ignore[arg-type]
-    flat: list[Any] = [np.concatenate([np.empty(0), *(curve[side] for curve in curves)]) for side in (0, 1)]  # type: ignore
+    starts = np.concatenate([[0], np.cumsum([len(t) for t, _ in curves], dtype=np.int64)])
+    flat: list[Any] = [np.concatenate([np.empty(0), *(curve[side] for curve in curves)]) for side in (0, 1)]
     return Pieces(flat[0], flat[1], starts)
 
 

@@ -41,7 +41,7 @@ class Batches:
         return next(self._items)
 
 
-def is_table(item: Any) -> bool:
+def is_table(item: object) -> bool:
     """Whether an item holds several records."""
     array = isinstance(item, np.ndarray) and item.ndim == 2
     return array or hasattr(item, "__arrow_c_stream__") or hasattr(item, "iloc")

@@ -86,7 +86,7 @@ class Long:
 Layout = Lists | Long | None
 
 
-def as_layout(layout: Any) -> Layout:
+def as_layout(layout: object) -> Layout:
     """``"long"`` with the names id, time and value, or a whole layout."""
     if layout is None or isinstance(layout, Lists | Long):
         return layout

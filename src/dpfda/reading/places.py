@@ -58,7 +58,7 @@ class Place:
             system, path = _system(self.path)
             if not system.isfile(path):
                 raise missing
-            return system.open(path, "rb")  # type: ignore[no-any-return]
+            return system.open(path, "rb")
         except FileError:
             raise
         except (OSError, ValueError) as error:
@@ -130,21 +130,21 @@ def _system(address: str) -> tuple[Any, str]:
             "addresses such as s3:// need fsspec", address.split("://")[0] + "://", "Install dpfda[remote]."
         ) from None
     try:
-        return fsspec.core.url_to_fs(address)  # type: ignore[no-any-return]
+        return fsspec.core.url_to_fs(address)
     except (ValueError, ImportError) as error:
         raise FileError(
             f"Addresses of this kind cannot be opened: {type(error).__name__}. Install its fsspec."
         ) from None
 
 
-def is_path(data: Any) -> bool:
+def is_path(data: object) -> bool:
     """Whether data is a path, or a list of them."""
     if isinstance(data, str | os.PathLike):
         return True
     return isinstance(data, list | tuple) and bool(data) and all(_names_file(p) for p in data)
 
 
-def _names_file(item: Any) -> bool:
+def _names_file(item: object) -> bool:
     """Whether an item of a list is a path and not a (wrong) record."""
     if isinstance(item, os.PathLike):
         return True

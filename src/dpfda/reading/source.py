@@ -133,7 +133,7 @@ class Source(SourceFacts):
 
     # -- in memory ------------------------------------------------------------------------
 
-    def _array(self, values: Any, first: int = 0) -> Iterator[Block]:
+    def _array(self, values: object, first: int = 0) -> Iterator[Block]:
         array = rows_of(values, self.width, self.lenient)
         if isinstance(values, np.ndarray) and self.width not in (None, array.shape[1]):
             raise wrong_width(array.shape[1], self.width)

@@ -6,7 +6,6 @@ The errors of other packages may quote a cell, so none of their texts gets throu
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute
@@ -14,7 +13,7 @@ import pyarrow.compute
 from dpfda.core.errors import FileError
 
 
-def check_kinds(data: Any) -> None:
+def check_kinds(data: object) -> None:
     """Columns of Python objects, which polars cannot give away: it would end the process."""
     if any(str(kind) == "Object" for kind in getattr(data, "dtypes", ())):
         raise FileError("The table holds columns of objects, which cannot be read. Choose numeric columns.")

@@ -239,7 +239,7 @@ def _numbers(column: pa.Array, name: str, lenient: bool) -> np.ndarray:
     if numeric(column.type):
         if not pa.types.is_float64(column.type):
             column = column.cast(pa.float64(), safe=False)
-        return column.to_numpy(zero_copy_only=False)  # type: ignore[no-any-return]
+        return column.to_numpy(zero_copy_only=False)
     if not lenient:
         raise RecordError("A column does not hold numbers", column=name, cure=CURE)
     return np.full(len(column), np.nan)
@@ -339,7 +339,7 @@ def cells_of(column: pa.Array) -> list[Any]:
         known = cells_of(column.dictionary)
         return [None if place is None else known[place] for place in column.indices.to_pylist()]
     try:
-        return column.to_pylist()  # type: ignore[no-any-return]
+        return column.to_pylist()
     except Exception:  # of one cell; then each is read by itself
         return [_label(cell) for cell in column]
 
@@ -364,7 +364,7 @@ def as_cells(record: Any) -> list[Any] | None:
         return None
 
 
-def as_record(record: Any, width: int, lenient: bool) -> np.ndarray | None:
+def as_record(record: object, width: int, lenient: bool) -> np.ndarray | None:
     """One record as numbers, or None; its cells are judged one by one, whatever stands around it."""
     cells = as_cells(record)
     if cells is None or len(cells) != width:
@@ -374,11 +374,11 @@ def as_record(record: Any, width: int, lenient: bool) -> np.ndarray | None:
     return np.array([as_number(cell) for cell in cells], dtype=float)
 
 
-def is_number(cell: Any) -> bool:
+def is_number(cell: object) -> bool:
     return isinstance(cell, numbers.Real | Decimal | np.bool_)
 
 
-def is_missing(cell: Any) -> bool:
+def is_missing(cell: object) -> bool:
     return cell is None or type(cell).__name__ in ("NAType", "NaTType")
 
 

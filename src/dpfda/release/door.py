@@ -66,10 +66,10 @@ class Member(Protocol):
     @property
     def schedule(self) -> Stages: ...
     @property
-    def most(self) -> int | None:
-        """How many records are used at most, where that is public."""
+    def max_records(self) -> int | None:
+        """How many records are used at max_records, where that is public."""
 
-    def sealed(self, drawn: Sequence[np.ndarray], receipt: Receipt) -> Any:
+    def build_release(self, drawn: Sequence[np.ndarray], receipt: Receipt) -> Any:
         """The release that these draws come to."""
 
 
@@ -105,16 +105,16 @@ def execute(
         on_lattice[name] = plan.stage.to_lattice(summaries[name])
     account = Account(joint_plan, plans)
     account.add({name: plan.stage for name, plan in plans.items()})
-    receipt = _charged(joint_plan, ledger, query)
+    receipt = _charge(joint_plan, ledger, query)
     with note_charge_stands(receipt.entry, receipt.study):
-        drawn = {name: [_drawn(plan.stage, on_lattice[name])] for name, plan in plans.items()}
+        drawn = {name: [_draw(plan.stage, on_lattice[name])] for name, plan in plans.items()}
         _draw_later_stages(plans, summaries, drawn, account, reread)
-        releases = {name: plan.sealed(drawn[name], receipt) for name, plan in plans.items()}
+        releases = {name: plan.build_release(drawn[name], receipt) for name, plan in plans.items()}
     log.info("released %s for plan %s at epsilon %s", query, joint_plan.digest[:12], joint_plan.epsilon)
     return releases
 
 
-def _charged(plan: Charged, ledger: Ledger | None, query: str) -> Receipt:
+def _charge(plan: Charged, ledger: Ledger | None, query: str) -> Receipt:
     """Write the charge down. When this returns, it is on disk."""
     if ledger is None:
         return Receipt(query, _now())
@@ -177,19 +177,19 @@ def _draw_later_stages(
         stages: dict[str, Stage] = {name: stage for name, stage in following.items() if stage is not None}
         others = {n: stage.problem for n, stage in stages.items() if stage.problem.key != summaries[n].key}
         if others and reread is None:
-            raise PlanMismatch("This plan reads the records several times. The charge stands.")
+            raise PlanMismatch("This plan reads the records several times: pass them, or plan with passes=1.")
         account.add(stages)
         read = reread(others) if others and reread is not None else {}
         for name, stage in stages.items():
             summary = read.get(name, summaries[name])
             if summary.count != summaries[name].count:
-                raise PlanMismatch("The records changed between two passes. The charge stands.")
+                raise PlanMismatch("The records changed between two passes.")
             stage.problem.check(summary)
-            drawn[name].append(_drawn(stage, stage.to_lattice(summary)))
+            drawn[name].append(_draw(stage, stage.to_lattice(summary)))
         pending = {name: plans[name] for name in stages}
 
 
-def _drawn(stage: Stage, on_lattice: Sequence[Any]) -> np.ndarray:
+def _draw(stage: Stage, on_lattice: Sequence[Sequence[Any]]) -> np.ndarray:
     """The noisy statistic of one stage, its public entries in place."""
     noisy = stage.spread([part.law.draw(s) for part, s in zip(stage.parts, on_lattice, strict=True)])
     noisy[: stage.problem.n_public] = stage.problem.center_coefficients[: stage.problem.n_public]

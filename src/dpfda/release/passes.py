@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol, TypeVar
+from typing import TYPE_CHECKING, Protocol
 
 from dpfda import engines
 from dpfda.core.errors import ParameterError, PlanMismatch
@@ -16,8 +16,6 @@ from dpfda.problems.contracts import Encoder
 if TYPE_CHECKING:
     from dpfda.reading.curves import Curves
 
-L = TypeVar("L")
-
 
 class Passes(Protocol):
     """Records as a release reads them: one pass for several problems, each by its name."""
@@ -26,20 +24,20 @@ class Passes(Protocol):
     def single_pass_reason(self) -> str:
         """Why there can be no second pass, if so."""
 
-    def read(self, problems: Mapping[str, Encoder], most: Mapping[str, int]) -> Mapping[str, Summary]:
-        """One summary for each problem; of records whose number is public and given, no more than `most`."""
+    def read(self, problems: Mapping[str, Encoder], max_records: Mapping[str, int]) -> Mapping[str, Summary]:
+        """One summary for each problem; of records whose number is public and given, no more than `max_records`."""
 
-    def count(self, problem: Encoder) -> Mapping[str, Summary]:
+    def summarize_all(self, problem: Encoder) -> Mapping[str, Summary]:
         """All records through one problem, for whichever groups there are: how many there are is public."""
 
 
-def listed(labels: L) -> L:
+def listed(labels: Labels) -> Labels:
     """Labels that a later pass can read again."""
-    return list(labels) if isinstance(labels, Iterator) else labels  # type: ignore[return-value]
+    return list(labels) if isinstance(labels, Iterator) else labels
 
 
 @dataclass(frozen=True, eq=False)
-class Data:
+class FromRecords:
     """Records of any kind for one plan."""
 
     curves: Curves
@@ -53,19 +51,21 @@ class Data:
     def single_pass_reason(self) -> str:
         return "a checkpoint" if self.declared.checkpoint is not None else self.curves.single_pass_reason
 
-    def read(self, problems: Mapping[str, Encoder], most: Mapping[str, int]) -> Mapping[str, Summary]:
-        kept = most if self.declared.checkpoint is None else {}  # a checkpoint keeps all: more may follow
+    def read(self, problems: Mapping[str, Encoder], max_records: Mapping[str, int]) -> Mapping[str, Summary]:
+        kept = max_records if self.declared.checkpoint is None else {}  # a checkpoint keeps all: more may follow
         return {
-            name: engines.summarize(problem, self.curves, most=kept.get(name), units=self.units, declared=self.declared)
+            name: engines.summarize(
+                problem, self.curves, max_records=kept.get(name), units=self.units, declared=self.declared
+            )
             for name, problem in problems.items()
         }
 
-    def count(self, problem: Encoder) -> Mapping[str, Summary]:
+    def summarize_all(self, problem: Encoder) -> Mapping[str, Summary]:
         return self.read({"": problem}, {})
 
 
 @dataclass(frozen=True, eq=False)
-class GroupedData(Data):
+class FromGroupedRecords(FromRecords):
     """Records with a public label each: `by` is their column, or one label per record."""
 
     by: Labels = None
@@ -77,30 +77,38 @@ class GroupedData(Data):
         if self.by is None:
             raise ParameterError("groups need labels", "none", "Pass by=<a column, or one label per record>.")
 
-    def read(self, problems: Mapping[str, Encoder], most: Mapping[str, int]) -> Mapping[str, Summary]:
-        return self._summarize(problems, most)
+    def read(self, problems: Mapping[str, Encoder], max_records: Mapping[str, int]) -> Mapping[str, Summary]:
+        return self._summarize(problems, max_records)
 
-    def count(self, problem: Encoder) -> Mapping[str, Summary]:
+    def summarize_all(self, problem: Encoder) -> Mapping[str, Summary]:
         return self._summarize(problem, {})
 
-    def _summarize(self, problems: Encoder | Mapping[str, Encoder], most: Mapping[str, int]) -> Mapping[str, Summary]:
-        kept = most if self.declared.checkpoint is None else {}
+    def _summarize(
+        self, problems: Encoder | Mapping[str, Encoder], max_records: Mapping[str, int]
+    ) -> Mapping[str, Summary]:
+        kept = max_records if self.declared.checkpoint is None else {}
         return engines.summarize_groups(
-            problems, self.curves, self.by, self.groups, most=kept or None, units=self.units, declared=self.declared
+            problems,
+            self.curves,
+            self.by,
+            self.groups,
+            max_records=kept or None,
+            units=self.units,
+            declared=self.declared,
         )
 
 
 @dataclass(frozen=True, eq=False)
-class SharedData(Data):
+class FromSharedRecords(FromRecords):
     """Records that all problems read alike, so that one summary serves them all."""
 
-    def read(self, problems: Mapping[str, Encoder], most: Mapping[str, int]) -> Mapping[str, Summary]:
+    def read(self, problems: Mapping[str, Encoder], max_records: Mapping[str, int]) -> Mapping[str, Summary]:
         name, problem = next(iter(problems.items()))
-        return dict.fromkeys(problems, super().read({name: problem}, most)[name])
+        return dict.fromkeys(problems, super().read({name: problem}, max_records)[name])
 
 
 @dataclass(frozen=True, eq=False)
-class Given:
+class FromSummaries:
     """Summaries that were made before, by the names of what they are for."""
 
     summaries: Mapping[str, Summary]
@@ -109,10 +117,10 @@ class Given:
     def single_pass_reason(self) -> str:
         return "a summary" if set(self.summaries) == {""} else "summaries"
 
-    def read(self, problems: Mapping[str, Encoder], most: Mapping[str, int]) -> Mapping[str, Summary]:
+    def read(self, problems: Mapping[str, Encoder], max_records: Mapping[str, int]) -> Mapping[str, Summary]:
         if set(problems) != set(self.summaries):
             raise PlanMismatch("There must be one summary per group of the plan.")
         return self.summaries
 
-    def count(self, problem: Encoder) -> Mapping[str, Summary]:
+    def summarize_all(self, problem: Encoder) -> Mapping[str, Summary]:
         return self.summaries

@@ -6,10 +6,11 @@ Every verb, every plan, every model and every command comes through here, and :m
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
-from typing import Any, Protocol, TypeAlias
+from typing import Protocol, TypeAlias, TypeVar
 
+from dpfda.core.checks import check_name
 from dpfda.core.errors import ParameterError, PlanMismatch
 from dpfda.engines import Summary
 from dpfda.ledger import Ledger
@@ -31,25 +32,28 @@ class Runnable(door.Charged, Protocol):
         """Refuse summaries that together would cost more than the plan states."""
 
 
+P = TypeVar("P", bound=Runnable)
+
+
 def run(plan: Runnable, passes: Passes, ledger: LedgerOrPath = None, query: str | None = None) -> Releases:
     """Releases of all members of a plan, by name, under one charge."""
-    opened = _prepared(plan, passes, ledger)
-    return _carried_out(plan, _read(plan, passes), passes, opened, query)
+    opened = _check_and_open(plan, passes, ledger, query)
+    return _check_and_execute(plan, _read(plan, passes), passes, opened, query)
 
 
 def run_counted(
-    plan_for: Callable[[Mapping[str, int] | None], Any],
+    plan_for: Callable[[Mapping[str, int] | None], P],
     passes: Passes,
     ledger: LedgerOrPath = None,
     query: str | None = None,
-) -> tuple[Any, Releases]:
+) -> tuple[P, Releases]:
     """The same where n is public but not known: plan for a stand-in, count while reading, plan again.
 
     `plan_for` makes the plan for these numbers of records, by name; for None, the stand-in.
     """
     stand_in = plan_for(None)
-    opened = _prepared(stand_in, passes, ledger)
-    found = passes.count(stand_in.stage.problem)
+    opened = _check_and_open(stand_in, passes, ledger, query)
+    found = passes.summarize_all(next(iter(stand_in.members.values())).stage.problem)
     plan = plan_for({name: summary.count for name, summary in found.items()})
     check_passes(plan, passes.single_pass_reason)
     if any(member.stage.problem.key != found[name].key for name, member in plan.members.items()):
@@ -60,17 +64,18 @@ def run_counted(
                 "Pass n, the public number of records.",
             )
         found = _read(plan, passes)
-    return plan, _carried_out(plan, found, passes, opened, query)
+    return plan, _check_and_execute(plan, found, passes, opened, query)
 
 
 def check_passes(plan: Runnable, single_pass_reason: str) -> None:
-    """Refuse, before any charge, what can be read once (and why) where a member of the plan reads it several times."""
+    """Refuse, before any charge, records that can be read once (and why) where a plan reads them several times."""
     for member in plan.members.values():
         member.schedule.check_passes(single_pass_reason)
 
 
-def _prepared(plan: Runnable, passes: Passes, ledger: LedgerOrPath) -> Ledger | None:
+def _check_and_open(plan: Runnable, passes: Passes, ledger: LedgerOrPath, query: str | None) -> Ledger | None:
     """Refuse before the data is read what would be refused after."""
+    check_name("names of queries", query or plan.query)
     check_passes(plan, passes.single_pass_reason)
     opened = ledger if ledger is None or isinstance(ledger, Ledger) else Ledger(Path(ledger))
     if opened is not None:
@@ -78,20 +83,20 @@ def _prepared(plan: Runnable, passes: Passes, ledger: LedgerOrPath) -> Ledger | 
     return opened
 
 
-def _most(plan: Runnable, names: Mapping[str, Any]) -> dict[str, int]:
-    return {name: plan.members[name].most for name in names if plan.members[name].most is not None}  # type: ignore[misc]
+def _max_records(plan: Runnable, names: Iterable[str]) -> dict[str, int]:
+    return {name: max_records for name in names if (max_records := plan.members[name].max_records) is not None}
 
 
 def _read(plan: Runnable, passes: Passes) -> Mapping[str, Summary]:
     problems = {name: member.stage.problem for name, member in plan.members.items()}
-    return passes.read(problems, _most(plan, problems))
+    return passes.read(problems, _max_records(plan, problems))
 
 
-def _carried_out(
+def _check_and_execute(
     plan: Runnable, found: Mapping[str, Summary], passes: Passes, ledger: Ledger | None, query: str | None
 ) -> Releases:
     if set(found) != set(plan.members):
         raise PlanMismatch("There must be one summary per group of the plan.")
     plan.check_summaries(found)
-    reread = None if passes.single_pass_reason else lambda problems: passes.read(problems, _most(plan, problems))
+    reread = None if passes.single_pass_reason else lambda problems: passes.read(problems, _max_records(plan, problems))
     return door.execute(plan, plan.members, found, ledger, query or plan.query, reread)

@@ -6,7 +6,7 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -21,6 +21,13 @@ from dpfda.results.wording import guarantee
 from dpfda.spaces.grid import AnyGrid
 from dpfda.spaces.points import interpolated, like
 
+if TYPE_CHECKING:
+    from pandas import DataFrame
+    from xarray import DataArray
+
+    from dpfda.plans.base import Plan
+    from dpfda.problems.stage import Stage
+
 VERSION = 1
 
 
@@ -28,6 +35,31 @@ VERSION = 1
 class Release:
     """A released curve or surface: call it, plot it, save it, read its statement.
 
+    Verbs, plans and models make releases; :func:`dpfda.load` reads saved ones. All of it is public.
+
+    Parameters
+    ----------
+    plan : plan
+        The plan that was carried out.
+    coefficients : array
+        Coefficients of the released function in the plan's basis, after whatever was done after the noise.
+    raw : array
+        The same as they were drawn.
+    query : str
+        The name of the release in the ledger and in its statement.
+    created : str
+        When it was made, in UTC.
+    study, entry, seal : optional
+        The ledger that was charged: its study, the number of the charge and the seal of it. None without a ledger.
+    steps : tuple of str
+        What was done after the noise, in words.
+    order : int
+        0 for the function itself, 1 for its derivative.
+    drawn : tuple of arrays
+        What each stage drew, where there are several.
+
+    Examples
+    --------
     >>> import numpy as np, dpfda as dp
     >>> curves = np.sin(np.linspace(0, 6, 40)) * np.ones((500, 1))
     >>> release = dp.mean(curves, epsilon=1.0, bound=dp.L2Ball(1.0))
@@ -35,7 +67,7 @@ class Release:
     (2,)
     """
 
-    plan: Any
+    plan: Plan[Any]
     coefficients: np.ndarray
     raw: np.ndarray
     query: str = "mean"
@@ -64,7 +96,7 @@ class Release:
         return like(t, values, self.grid)
 
     @property
-    def grid(self) -> Any:
+    def grid(self) -> AnyGrid:
         return self.plan.problem.grid
 
     @property
@@ -72,7 +104,10 @@ class Release:
         """The curve at the grid points; a surface in the grid's shape."""
         if self.order:
             return self(self.grid.points).reshape(self.grid.shape)
-        return (self.plan.basis.synthesize(self.coefficients) + self.plan.problem.offset).reshape(self.grid.shape)
+        values: np.ndarray = (self.plan.basis.synthesize(self.coefficients) + self.plan.problem.offset).reshape(
+            self.grid.shape
+        )
+        return values
 
     def derivative(self) -> Self:
         """The derivative of the curve, with bands of its own."""
@@ -132,7 +167,7 @@ class Release:
         return Band(points, (middle - width).reshape(shape), (middle + width).reshape(shape), level)
 
     @property
-    def stage(self) -> Any:
+    def stage(self) -> Stage:
         """The stage whose noise the released coefficients carry."""
         return self.plan.schedule.last(self.drawn)
 
@@ -152,7 +187,7 @@ class Release:
         """The statement as data: its paragraphs by name."""
         return statements.statement(self, statements.how_drawn(self))
 
-    def plot(self, ax: Any = None, level: float = 0.95, kind: str = "map") -> Any:
+    def plot(self, ax: plots.Axes | None = None, level: float = 0.95, kind: str = "map") -> plots.Axes:
         """On matplotlib axes: a curve with its noise band; a surface as a heat map or (`kind` "surface") in space."""
         title = f"{self.title.capitalize()}, {guarantee(self.plan)}"
         if self.dimension > 1:
@@ -162,7 +197,7 @@ class Release:
         about = "noise band (of the numbers as drawn)" if self.steps else "noise band"
         return plots.curve(self.grid, self(t), self.band(level, t), ax=ax, title=title, label=label, about=about)
 
-    def plot_confidence(self, ax: Any = None, level: float = 0.95) -> Any:
+    def plot_confidence(self, ax: plots.Axes | None = None, level: float = 0.95) -> plots.Axes:
         """A curve on matplotlib axes, with the confidence band of the population's mean."""
         if self.dimension > 1:
             raise ParameterError("bands are drawn about curves", "a surface", "Use confidence_band().")
@@ -172,7 +207,7 @@ class Release:
             self.grid, self(t), self.confidence_band(level, t), ax=ax, title=title, label=label, about=about
         )
 
-    def _plot_surface(self, ax: Any, title: str, kind: str) -> Any:
+    def _plot_surface(self, ax: plots.Axes | None, title: str, kind: str) -> plots.Axes:
         if self.dimension > 2:
             raise ParameterError("pictures have at most two dimensions", f"{self.dimension}", "Plot a part of it.")
         return plots.surface(self.grid, self.values, ax=ax, title=title, kind=kind)
@@ -203,7 +238,7 @@ class Release:
         """Everything public about the release, with a version and a checksum."""
         return codec.seal("release", VERSION, self.body())
 
-    def body(self) -> dict[str, Any]:
+    def body(self) -> dict[str, object]:
         """The content of a saved release, as plain data."""
         return {
             "plan": codec.to_plain(self.plan),
@@ -240,13 +275,13 @@ class Release:
             write_whole(path, text)
         return text
 
-    def to_dataframe(self, level: float = 0.95) -> Any:
+    def to_dataframe(self, level: float = 0.95) -> DataFrame:
         """Grid, value and band as a pandas data frame."""
         import pandas
 
         return pandas.DataFrame(self._columns(level))
 
-    def to_xarray(self) -> Any:
+    def to_xarray(self) -> DataArray:
         """The curve or surface as an xarray DataArray, with the grid as its coordinates."""
         import xarray
 
@@ -278,7 +313,7 @@ def csv_of(columns: Mapping[str, np.ndarray]) -> str:
     return "\n".join(lines + [",".join(map(_cell, row)) for row in rows]) + "\n"
 
 
-def _cell(value: Any) -> str:
+def _cell(value: object) -> str:
     return plain_cell(value) if isinstance(value, str) else repr(value)
 
 

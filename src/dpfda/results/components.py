@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -13,6 +14,7 @@ from dpfda.results.base import axis_names
 from dpfda.results.mean import MeanRelease
 from dpfda.results.postprocess import Band
 from dpfda.results.wording import guarantee
+from dpfda.spaces.components import ComponentGrid
 from dpfda.spaces.points import interpolated
 
 
@@ -23,6 +25,15 @@ class ComponentRelease(MeanRelease):
     Called with times it gives one row per component; with rows ``(number, t)`` a number each. Bands are
     simultaneous over all components.
 
+    Parameters
+    ----------
+    plan : MeanPlan
+        The plan that was carried out.
+    coefficients, raw, query, created, study, entry, seal, steps, order, drawn
+        As for :class:`Release`.
+
+    Examples
+    --------
     >>> import numpy as np, dpfda as dp
     >>> t = np.linspace(0, 1, 30)
     >>> paths = np.random.default_rng(0).normal(1, 0.1, (500, 1, 1)) * np.array([np.cos(t), np.sin(t)])
@@ -38,9 +49,13 @@ class ComponentRelease(MeanRelease):
         return 1
 
     @property
+    def _grid(self) -> ComponentGrid:
+        return cast(ComponentGrid, self.plan.grid)
+
+    @property
     def names(self) -> tuple[str, ...]:
         """The components."""
-        return self.plan.grid.names  # type: ignore[no-any-return]
+        return self._grid.names
 
     @property
     def lines(self) -> dict[str, np.ndarray]:
@@ -49,21 +64,21 @@ class ComponentRelease(MeanRelease):
 
     def __call__(self, t: ArrayLike) -> np.ndarray:
         """Values (or derivatives) at times `t`, one row per component; at a single time, one number per component."""
-        values = super().__call__(self.plan.grid.rows(t))
+        values = super().__call__(self._grid.rows(t))
         if np.ndim(t) == 2:
             return values
-        apart: np.ndarray = self.plan.grid.apart(values)
+        apart: np.ndarray = self._grid.apart(values)
         return apart if np.ndim(t) else apart[:, 0]
 
     def component(self, name: str | int, t: ArrayLike | None = None) -> np.ndarray:
         """One component, by name or number from 0: on the points of the line, or at times `t`."""
         values = self.values if t is None else self(t)
-        return np.asarray(values[self.plan.grid.number(name)])
+        return np.asarray(values[self._grid.number(name)])
 
     def __getitem__(self, name: str | int) -> np.ndarray:
         return self.component(name)
 
-    def __iter__(self) -> Any:
+    def __iter__(self) -> Iterator[np.ndarray]:
         """The components in order, as values on the points of the line."""
         return iter(self.values)
 
@@ -71,9 +86,9 @@ class ComponentRelease(MeanRelease):
         offset, points = self.plan.problem.offset, self.plan.basis.points(t)
         if not offset.any():
             return np.zeros(len(points))
-        apart = self.plan.grid.apart(offset)
+        apart = self._grid.apart(offset)
         if self.order:
-            apart = np.gradient(apart, self.plan.grid.line.points, axis=-1)
+            apart = np.gradient(apart, self._grid.line.points, axis=-1)
         return interpolated(self.grid, apart, points)
 
     def band(self, level: float = 0.95, t: ArrayLike | None = None) -> Band:
@@ -81,37 +96,37 @@ class ComponentRelease(MeanRelease):
 
         With probability `level` the filtered estimate from the clipped data lies inside, everywhere.
         """
-        return self._apart(super().band(level, None if t is None else self.plan.grid.rows(t)), t)
+        return self._apart(super().band(level, None if t is None else self._grid.rows(t)), t)
 
     def confidence_band(self, level: float = 0.95, t: ArrayLike | None = None) -> Band:
         """Simultaneous band for the mean of the population, over all components at once; one row for each.
 
         As for curves with one component; how much curves vary is told apart by component.
         """
-        return self._apart(super().confidence_band(level, None if t is None else self.plan.grid.rows(t)), t)
+        return self._apart(super().confidence_band(level, None if t is None else self._grid.rows(t)), t)
 
     def _apart(self, band: Band, t: ArrayLike | None) -> Band:
         if t is not None and np.ndim(t) == 2:
             return band
-        line = self.plan.grid.line
-        lower, upper = (self.plan.grid.apart(side.ravel()) for side in band)
+        line = self._grid.line
+        lower, upper = (self._grid.apart(side.ravel()) for side in band)
         return Band(line.points if t is None else np.atleast_1d(np.asarray(t, dtype=float)), lower, upper, band.level)
 
     # -- pictures and files -----------------------------------------------------------------------
 
-    def plot(self, ax: Any = None, level: float = 0.95, kind: str = "lines") -> Any:
+    def plot(self, ax: plots.Axes | None = None, level: float = 0.95, kind: str = "lines") -> plots.Axes:
         """All components with their parts of the noise band, on the same matplotlib axes."""
-        t = plots.fine(self.plan.grid.line)
+        t = plots.fine(self._grid.line)
         about = "noise band (of the numbers as drawn)" if self.steps else "noise band"
         return plots.together(
-            self.plan.grid.line, self(t), self.band(level, t), self.names, ax=ax, title=self._heading, about=about
+            self._grid.line, self(t), self.band(level, t), self.names, ax=ax, title=self._heading, about=about
         )
 
-    def plot_confidence(self, ax: Any = None, level: float = 0.95) -> Any:
+    def plot_confidence(self, ax: plots.Axes | None = None, level: float = 0.95) -> plots.Axes:
         """All components on matplotlib axes, with the confidence band of the population's mean."""
-        t, about = plots.fine(self.plan.grid.line), "confidence band of the population's mean"
+        t, about = plots.fine(self._grid.line), "confidence band of the population's mean"
         return plots.together(
-            self.plan.grid.line, self(t), self.confidence_band(level, t), self.names, ax=ax, title=self._heading,
+            self._grid.line, self(t), self.confidence_band(level, t), self.names, ax=ax, title=self._heading,
             about=about,
         )  # fmt: skip
 
@@ -121,7 +136,7 @@ class ComponentRelease(MeanRelease):
         return f"{short[:1].upper()}{short[1:]}, {guarantee(self.plan)}"
 
     def _columns(self, level: float) -> dict[str, np.ndarray]:
-        band, line = self.band(level), self.plan.grid.line
+        band, line = self.band(level), self._grid.line
         return {
             "component": np.repeat(self.names, line.size),
             axis_names(line)[0]: np.tile(line.points, len(self.names)),
@@ -134,7 +149,7 @@ class ComponentRelease(MeanRelease):
         """The curve as a scikit-fda FDataGrid with as many coordinates."""
         import skfda
 
-        line = self.plan.grid.line
+        line = self._grid.line
         return skfda.FDataGrid(
             self.values.T[None],
             line.points,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Self
+from typing import TYPE_CHECKING, Self, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -14,6 +14,10 @@ from dpfda.core.errors import ParameterError, shown
 from dpfda.results import plots
 from dpfda.results.base import Release
 from dpfda.results.postprocess import shrink
+from dpfda.spaces.symmetric import SymmetricBasis
+
+if TYPE_CHECKING:
+    from dpfda.plans.covariance import CovariancePlan
 
 #: The step that makes a release a covariance.
 POSITIVE = "projection onto covariances"
@@ -25,6 +29,15 @@ class CovarianceRelease(Release):
 
     Its eigenfunctions are the private functional principal components: post-processing, free of cost.
 
+    Parameters
+    ----------
+    plan : CovariancePlan
+        The plan that was carried out.
+    coefficients, raw, query, created, study, entry, seal, steps, order, drawn
+        As for :class:`Release`.
+
+    Examples
+    --------
     >>> import numpy as np, dpfda as dp
     >>> t = np.linspace(0, 1, 30)
     >>> scores = np.random.default_rng(0).uniform(-1, 1, (4000, 2))
@@ -34,7 +47,12 @@ class CovarianceRelease(Release):
     (2, 30)
     """
 
+    plan: CovariancePlan
     query: str = "covariance"
+
+    @property
+    def _basis(self) -> SymmetricBasis:
+        return cast(SymmetricBasis, self.plan.basis)
 
     # -- after the noise ------------------------------------------------------------------
 
@@ -46,7 +64,7 @@ class CovarianceRelease(Release):
         """The nearest covariance to this release: no direction has a negative variance."""
         if POSITIVE in self.steps:
             return self
-        nearest = codec.frozen_array(self.plan.basis.nearest_positive(self.coefficients))
+        nearest = codec.frozen_array(self._basis.nearest_positive(self.coefficients))
         return replace(self, coefficients=nearest, steps=(*self.steps, POSITIVE))
 
     def shrink(self, method: str = "bayes") -> Self:
@@ -58,7 +76,7 @@ class CovarianceRelease(Release):
     @cached_property
     def _spectrum(self) -> tuple[np.ndarray, np.ndarray]:
         """Variances in decreasing order, and the coefficients of their directions, one column each."""
-        values, vectors = np.linalg.eigh(self.plan.basis.matrix(self.coefficients))
+        values, vectors = np.linalg.eigh(self._basis.matrix(self.coefficients))
         return values[::-1], vectors[:, ::-1]
 
     def eigenfunctions(self, k: int, t: ArrayLike | None = None) -> np.ndarray:
@@ -67,11 +85,12 @@ class CovarianceRelease(Release):
         Orthonormal in the grid's inner product; the first value of any size is positive.
         """
         vectors = self._spectrum[1][:, : self._components(k)]
-        line = self.plan.basis.line
+        line = self._basis.line
         on_grid = line.functions @ vectors
         sizeable = np.abs(on_grid) > 1e-6 * np.abs(on_grid).max(axis=0)
         signs = np.sign(on_grid[sizeable.argmax(axis=0), np.arange(on_grid.shape[1])])
-        return ((on_grid if t is None else line.evaluate(t) @ vectors) * signs).T
+        values: np.ndarray = ((on_grid if t is None else line.evaluate(t) @ vectors) * signs).T
+        return values
 
     def explained_variance(self, k: int) -> np.ndarray:
         """The variances along the `k` leading principal components."""
@@ -113,10 +132,10 @@ class CovarianceRelease(Release):
 
     # -- pictures -------------------------------------------------------------------------
 
-    def _plot_surface(self, ax: Any, title: str, kind: str) -> Any:
+    def _plot_surface(self, ax: plots.Axes | None, title: str, kind: str) -> plots.Axes:
         return plots.surface(self.grid, self.values, ax=ax, title=title, kind=kind, signed=True)
 
-    def plot_eigenfunctions(self, k: int = 3, ax: Any = None) -> Any:
+    def plot_eigenfunctions(self, k: int = 3, ax: plots.Axes | None = None) -> plots.Axes:
         """The leading principal components (as many of `k` as there are) as curves, with their shares of variance."""
         k = min(k, self.rank)
         if not k:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Self
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -13,6 +13,9 @@ from dpfda.core import codec
 from dpfda.results import plots
 from dpfda.results.base import Release
 from dpfda.results.projection import CellDensity, projected
+
+if TYPE_CHECKING:
+    from dpfda.plans.density import DensityPlan
 
 #: The step that makes a release non-negative.
 PROJECTED = "projection onto densities"
@@ -24,6 +27,17 @@ class DensityRelease(Release):
 
     `raw` holds the noisy coefficients as they were drawn; :meth:`unprocessed` is the density they make.
 
+    Parameters
+    ----------
+    plan : DensityPlan
+        The plan that was carried out.
+    shape : array, optional
+        The density on the cells, once it was projected.
+    coefficients, raw, query, created, study, entry, seal, steps, order, drawn
+        As for :class:`Release`.
+
+    Examples
+    --------
     >>> import numpy as np, dpfda as dp
     >>> ages = np.random.default_rng(0).gamma(9.0, 8.0, 2000).clip(0, 110)
     >>> release = dp.density(ages, epsilon=1.0, domain=[(0, 110)])
@@ -31,6 +45,7 @@ class DensityRelease(Release):
     np.True_
     """
 
+    plan: DensityPlan
     query: str = "density"
     shape: np.ndarray | None = None
 
@@ -63,7 +78,8 @@ class DensityRelease(Release):
         return replace(self, shape=shape, steps=(*self.steps, PROJECTED))
 
     def shrink(self, method: str = "bayes") -> Self:
-        return replace(self.unprocessed(), **_shrunk(self, method))
+        plain = super().shrink(method)
+        return replace(self.unprocessed(), coefficients=plain.coefficients, steps=plain.steps)
 
     # -- probabilities --------------------------------------------------------------------
 
@@ -85,7 +101,7 @@ class DensityRelease(Release):
 
     # -- pictures and files ---------------------------------------------------------------
 
-    def plot(self, ax: Any = None, level: float = 0.95, kind: str = "map") -> Any:
+    def plot(self, ax: plots.Axes | None = None, level: float = 0.95, kind: str = "map") -> plots.Axes:
         """A curve with its noise band; a heat map or (`kind` "surface") a surface; pairs of coordinates in three."""
         ax = super().plot(ax, level, kind)
         if self.dimension == 1:
@@ -94,13 +110,8 @@ class DensityRelease(Release):
                 ax.set_ylim(bottom=min(0.0, ax.get_ylim()[0]))
         return ax
 
-    def _plot_surface(self, ax: Any, title: str, kind: str) -> Any:
+    def _plot_surface(self, ax: plots.Axes | None, title: str, kind: str) -> plots.Axes:
         if self.dimension == 2:
             return super()._plot_surface(ax, title, kind)
         pairs = [(0, 1), (0, 2), (1, 2)]
         return plots.panels([self.marginal(*pair) for pair in pairs], title)
-
-
-def _shrunk(release: DensityRelease, method: str) -> dict[str, Any]:
-    plain = Release.shrink(release, method)
-    return {"coefficients": plain.coefficients, "steps": plain.steps}

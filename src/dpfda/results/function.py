@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -13,11 +13,24 @@ from dpfda.results import plots
 from dpfda.results.base import Release
 from dpfda.results.postprocess import Band, simulated_errors, simultaneous, some_points
 
+if TYPE_CHECKING:
+    from dpfda.plans.kernel import KernelPlan
+    from dpfda.plans.smoother import SmootherPlan
+
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class FunctionRelease(Release):
     """A fitted function under differential privacy: call it at points of the box, plot it, save it.
 
+    Parameters
+    ----------
+    plan : KernelPlan or SmootherPlan
+        The plan that was carried out.
+    coefficients, raw, query, created, study, entry, seal, steps, order, drawn
+        As for :class:`Release`.
+
+    Examples
+    --------
     >>> import numpy as np, dpfda as dp
     >>> rng = np.random.default_rng(0)
     >>> x = rng.uniform(0, 1, (3000, 1))
@@ -26,6 +39,7 @@ class FunctionRelease(Release):
     (2,)
     """
 
+    plan: KernelPlan | SmootherPlan
     query: str = "decision"
 
     @property
@@ -45,7 +59,7 @@ class FunctionRelease(Release):
     def _offset(self, t: ArrayLike) -> np.ndarray:
         return np.full(len(self.plan.basis.points(t)), self.level)
 
-    def _plot_surface(self, ax: Any, title: str, kind: str) -> Any:
+    def _plot_surface(self, ax: plots.Axes | None, title: str, kind: str) -> plots.Axes:
         if self.dimension != 2:
             raise ParameterError(
                 "pictures have at most two dimensions", f"{self.dimension} inputs", "Predict along one or two of them."
@@ -61,6 +75,15 @@ class FunctionRelease(Release):
 class SmootherRelease(FunctionRelease):
     """A kernel regression under differential privacy, made from released moments.
 
+    Parameters
+    ----------
+    plan : SmootherPlan
+        The plan that was carried out.
+    coefficients, raw, query, created, study, entry, seal, steps, order, drawn
+        As for :class:`Release`.
+
+    Examples
+    --------
     >>> import numpy as np, dpfda as dp
     >>> x = np.random.default_rng(0).uniform(0, 1, (3000, 1))
     >>> model = dp.KernelRegressor(epsilon=1.0, domain=[(0, 1)], bound=(-1, 1)).fit(x, np.sin(6 * x[:, 0]))
@@ -68,6 +91,7 @@ class SmootherRelease(FunctionRelease):
     0.9
     """
 
+    plan: SmootherPlan
     query: str = "regression"
     drawn: tuple[np.ndarray, ...] = ()
 
@@ -88,5 +112,5 @@ class SmootherRelease(FunctionRelease):
         shape = self.grid.shape if t is None else middle.shape
         return Band(points, (middle - width).reshape(shape), (middle + width).reshape(shape), level)
 
-    def body(self) -> dict[str, Any]:
+    def body(self) -> dict[str, object]:
         return {**super().body(), "drawn": [d.tolist() for d in self.drawn]}

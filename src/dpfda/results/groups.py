@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -16,10 +16,23 @@ from dpfda.results.components import ComponentRelease
 from dpfda.results.joint import JointRelease, R
 from dpfda.results.postprocess import Band, band_of
 from dpfda.results.wording import guarantee
+from dpfda.spaces.grid import AnyGrid
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+    from dpfda.plans.groups import GroupPlan
 
 
 class GroupRelease(JointRelease[R]):
     """Releases by the name of their group: a mapping, with one charge and one statement for all.
+
+    Parameters
+    ----------
+    plan : GroupPlan
+        The plan that was carried out.
+    releases : dict
+        One release for each group, by its name.
 
     Examples
     --------
@@ -30,6 +43,8 @@ class GroupRelease(JointRelease[R]):
     >>> sorted(both), both.difference("f", "m").band(0.95).level
     (['f', 'm'], 0.95)
     """
+
+    plan: GroupPlan[Any]
 
     def difference(self, first: str, second: str) -> Difference:
         """What the first group has more than the second, with a noise band."""
@@ -42,7 +57,23 @@ class GroupRelease(JointRelease[R]):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Difference:
-    """Two independent releases on one grid, one minus the other."""
+    """Two independent releases on one grid, one minus the other: what :meth:`GroupRelease.difference` returns.
+
+    Parameters
+    ----------
+    first, second : str
+        The names of the two.
+    left, right : Release
+        The release that is taken, and the one that is taken from it.
+
+    Examples
+    --------
+    >>> import numpy as np, dpfda as dp
+    >>> points, labels = np.linspace(0, 1, 1000), np.repeat(["f", "m"], 500)
+    >>> both = dp.density(points, by=labels, groups=["f", "m"], epsilon=1.0, domain=[(0, 1)])
+    >>> both.difference("f", "m")
+    Difference(f minus m)
+    """
 
     first: str
     second: str
@@ -50,17 +81,19 @@ class Difference:
     right: Release
 
     @property
-    def grid(self) -> Any:
+    def grid(self) -> AnyGrid:
         return self.left.grid
 
     @property
     def values(self) -> np.ndarray:
         """The difference on the grid, of the releases as they are shown."""
-        return self.left.values - self.right.values
+        values: np.ndarray = self.left.values - self.right.values
+        return values
 
     def __call__(self, t: ArrayLike) -> np.ndarray:
         """The difference at any points of the domain."""
-        return self.left(t) - self.right(t)
+        values: np.ndarray = self.left(t) - self.right(t)
+        return values
 
     def band(self, level: float = 0.95) -> Band:
         """Simultaneous noise band around the raw difference: with probability `level` both noises stay inside."""
@@ -70,7 +103,7 @@ class Difference:
         middle, shape = (raw[0] - raw[1]).reshape(self.grid.shape), self.grid.shape
         return Band(self.grid.points, middle - width.reshape(shape), middle + width.reshape(shape), level)
 
-    def plot(self, ax: Any = None, level: float = 0.95) -> Any:
+    def plot(self, ax: plots.Axes | None = None, level: float = 0.95) -> plots.Axes:
         """The difference with its band; a heat map over two dimensions."""
         title = f"{self.first} minus {self.second}, {guarantee(self.left.plan)}"
         if self.left.dimension > 1:
@@ -78,7 +111,7 @@ class Difference:
         about = "noise band (of the numbers as drawn)" if self.left.steps else "noise band"
         band: Band = self.band(level)
         if isinstance(self.left, ComponentRelease):
-            line = self.grid.line
+            line = self.left._grid.line
             apart = Band(line.points, band.lower, band.upper, level)
             ax = plots.together(line, self.values, apart, self.left.names, ax=ax, title=title, about=about)
         else:
@@ -87,7 +120,7 @@ class Difference:
         ax.set_ylabel(f"difference of {self.left.query}", **plots.SPELT)
         return ax
 
-    def to_dataframe(self, level: float = 0.95) -> Any:
+    def to_dataframe(self, level: float = 0.95) -> DataFrame:
         """Grid, difference and band as a pandas data frame."""
         band = self.band(level)
         columns = {"value": self.values, "lower": band.lower, "upper": band.upper}

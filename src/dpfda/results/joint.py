@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -19,6 +19,11 @@ from dpfda.results.postprocess import Band
 from dpfda.results.statements import Statement
 from dpfda.results.wording import cost, guarantee
 
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+    from dpfda.plans.joint import JointPlan
+
 R = TypeVar("R", bound=Release, covariant=True)
 
 
@@ -26,14 +31,16 @@ R = TypeVar("R", bound=Release, covariant=True)
 class JointRelease(Mapping[str, R]):
     """Releases by name: a mapping, with one charge and one statement for all."""
 
-    plan: Any
+    plan: JointPlan[Any]
     releases: dict[str, R]
 
     def __getitem__(self, name: object) -> R:
         """The release of this name (or of a number that spells it)."""
         if name not in self:
             raise ParameterError(
-                f"a {self.plan.member} must be one of {', '.join(self.releases)}", shown(name), "Check the spelling."
+                f"a {self.plan.member_word} must be one of {', '.join(self.releases)}",
+                shown(name),
+                "Check the spelling.",
             )
         return self.releases[str(name)]
 
@@ -93,10 +100,10 @@ class JointRelease(Mapping[str, R]):
         """The statement as data: its paragraphs by name, and one line for each."""
         return statements.group_statement(self.plan, self.releases)
 
-    def plot(self, ax: Any = None) -> Any:
+    def plot(self, ax: plots.Axes | None = None) -> plots.Axes:
         """All curves on one picture (one dimension), or the surfaces side by side."""
         parts = list(self.releases.values())
-        title = f"{parts[0].title.capitalize()} by {self.plan.member}, {guarantee(self.plan)}"
+        title = f"{parts[0].title.capitalize()} by {self.plan.member_word}, {guarantee(self.plan)}"
         if parts[0].dimension == 1:
             curves: dict[str, np.ndarray] = {}
             for name, part in self.releases.items():
@@ -107,7 +114,7 @@ class JointRelease(Mapping[str, R]):
             return ax
         if parts[0].dimension > 2:
             raise ParameterError(
-                "pictures have at most two dimensions", "three", f"Plot one {self.plan.member} at a time."
+                "pictures have at most two dimensions", "three", f"Plot one {self.plan.member_word} at a time."
             )
         return plots.panels(parts, title, names=list(self.releases))
 
@@ -136,7 +143,7 @@ class JointRelease(Mapping[str, R]):
             write_whole(path, text)
         return text
 
-    def to_dataframe(self, level: float = 0.95) -> Any:
+    def to_dataframe(self, level: float = 0.95) -> DataFrame:
         """Group, grid, value and band as a pandas data frame."""
         import pandas
 

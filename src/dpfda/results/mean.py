@@ -3,13 +3,24 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from dpfda.results.base import Release
+
+if TYPE_CHECKING:
+    from dpfda.plans.mean import MeanPlan
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class MeanRelease(Release):
     """A mean curve or surface under differential privacy: what :func:`dpfda.mean` returns.
+
+    Parameters
+    ----------
+    plan : MeanPlan
+        The plan that was carried out.
+    coefficients, raw, query, created, study, entry, seal, steps, order, drawn
+        As for :class:`Release`.
 
     Examples
     --------
@@ -20,3 +31,5 @@ class MeanRelease(Release):
     >>> bool((lower < upper).all())
     True
     """
+
+    plan: MeanPlan

@@ -6,15 +6,16 @@ import base64
 import io
 from collections.abc import Callable, Mapping, Sequence
 from itertools import cycle
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
+from matplotlib.axes import Axes as Axes
 from matplotlib.colors import BoundaryNorm, ListedColormap
 from matplotlib.figure import Figure
 
 from dpfda.core.errors import ParameterError, shown
 from dpfda.results.postprocess import Band
-from dpfda.spaces.grid import AnyGrid, Grid, ProductGrid
+from dpfda.spaces.grid import AnyGrid, Grid
 
 LINES = ("-", "--", ":", "-.")
 INK, SHADE = "#1b4b72", "#9cc3de"
@@ -22,17 +23,27 @@ HEAT, SIGNED, KINDS = "Blues", "RdBu_r", ("map", "heatmap", "surface")
 COLOURS = ("#1b4b72", "#c4542d", "#3f7d4e", "#8a5a9e", "#b08a1e", "#555555")
 
 
-def _axes(ax: Any, **options: Any) -> Any:
+class Shown(Protocol):
+    """What a heat map needs of a surface."""
+
+    @property
+    def grid(self) -> AnyGrid: ...
+    @property
+    def values(self) -> np.ndarray: ...
+
+
+def _axes(ax: Axes | None, **options: Any) -> Axes:
     if ax is not None:
         return ax
-    return Figure(figsize=(7.2, 4.2), layout="constrained").add_subplot(**options)
+    axes: Axes = Figure(figsize=(7.2, 4.2), layout="constrained").add_subplot(**options)
+    return axes
 
 
 #: Names are shown as they are spelt: a dollar is a dollar, and begins no formula.
-SPELT = {"parse_math": False}
+SPELT: dict[str, Any] = {"parse_math": False}
 
 
-def _legend(ax: Any, **options: Any) -> None:
+def _legend(ax: Axes, **options: Any) -> None:
     for text in ax.legend(**options).get_texts():
         text.set(**SPELT)
 
@@ -42,23 +53,24 @@ def _entry(name: str) -> str:
     return f" {name}" if name.startswith("_") else name
 
 
-def fine(grid: Grid, points: int = 241) -> np.ndarray:
+def fine(grid: AnyGrid, points: int = 241) -> np.ndarray:
     """Evenly spread points over the whole domain, enough for a smooth line."""
-    low, high = grid.span
+    low, high = grid.axes[0].span
     return np.linspace(low, high, points)
 
 
 def curve(
-    grid: Grid,
+    grid: AnyGrid,
     values: np.ndarray,
     band: Band,
-    ax: Any = None,
+    ax: Axes | None = None,
     title: str = "",
     label: str = "",
     about: str = "noise band",
-) -> Any:
+) -> Axes:
     """A released curve, at the band's points, with its simultaneous band (and what that is)."""
     ax = _axes(ax)
+    (axis,) = grid.axes
     ax.fill_between(
         band.t,
         band.lower,
@@ -70,14 +82,14 @@ def curve(
     )
     ax.plot(band.t, values, color=INK, linewidth=2, label=_entry(label))
     ax.set_xlabel(grid.label, **SPELT)
-    ax.set_xlim(*grid.span)
+    ax.set_xlim(*axis.span)
     ax.set_title(title, loc="left", fontsize=11, **SPELT)
     ax.spines[["top", "right"]].set_visible(False)
     _legend(ax, frameon=False, fontsize=9, loc="best")
     return ax
 
 
-def curves(grid: Grid, values: np.ndarray, band: Band, names: Sequence[str], title: str = "") -> Any:
+def curves(grid: Grid, values: np.ndarray, band: Band, names: Sequence[str], title: str = "") -> Axes:
     """Several released curves side by side, each with its part of one simultaneous band. Returns the first axes."""
     across = min(len(names), 3)
     down = -(-len(names) // across)
@@ -92,7 +104,8 @@ def curves(grid: Grid, values: np.ndarray, band: Band, names: Sequence[str], tit
             place.get_legend().remove()
     for place in places[len(names) :]:
         place.set_visible(False)
-    return places[0]
+    first: Axes = places[0]
+    return first
 
 
 def together(
@@ -100,10 +113,10 @@ def together(
     values: np.ndarray,
     band: Band,
     names: Sequence[str],
-    ax: Any = None,
+    ax: Axes | None = None,
     title: str = "",
     about: str = "noise band",
-) -> Any:
+) -> Axes:
     """Released components of one curve on the same axes, each with its part of one simultaneous band."""
     ax = _axes(ax)
     for i, name in enumerate(names):
@@ -120,14 +133,14 @@ def together(
 
 
 def surface(
-    grid: ProductGrid,
+    grid: AnyGrid,
     values: np.ndarray,
-    ax: Any = None,
+    ax: Axes | None = None,
     title: str = "",
     kind: str = "map",
     signed: bool = False,
     top: float | None = None,
-) -> Any:
+) -> Axes:
     """A released surface over two dimensions: a heat map (`signed`: about zero), or a surface in space.
 
     `top` is the end of the colour scale where several maps share one.
@@ -138,7 +151,7 @@ def surface(
     if kind != "surface":
         ax = _axes(ax)
         end = float(np.abs(values).max()) if top is None else top
-        scale = {"cmap": SIGNED, "vmin": -end, "vmax": end} if signed else {"cmap": HEAT, "vmax": top}
+        scale: dict[str, Any] = {"cmap": SIGNED, "vmin": -end, "vmax": end} if signed else {"cmap": HEAT, "vmax": top}
         image = ax.imshow(
             values.T,
             origin="lower",
@@ -149,24 +162,25 @@ def surface(
         )
         ax.figure.colorbar(image, ax=ax, shrink=0.9)
     else:
-        ax = _axes(ax, projection="3d")
+        space: Any = _axes(ax, projection="3d")
         x, y = np.meshgrid(first.points, second.points, indexing="ij")
-        ax.set_zlabel("value")
-        ax.plot_surface(x, y, values, cmap=HEAT, linewidth=0, antialiased=True, rcount=80, ccount=80)
+        space.set_zlabel("value")
+        space.plot_surface(x, y, values, cmap=HEAT, linewidth=0, antialiased=True, rcount=80, ccount=80)
+        ax = space
     ax.set_xlabel(first.label, **SPELT)
     ax.set_ylabel(second.label, **SPELT)
     ax.set_title(title, loc="left", fontsize=11, **SPELT)
     return ax
 
 
-def boundary(grid: ProductGrid, values: np.ndarray, ax: Any) -> None:
+def boundary(grid: AnyGrid, values: np.ndarray, ax: Axes) -> None:
     """The line where a decision function changes sign."""
     first, second = grid.axes
     if values.min() < 0 < values.max():
         ax.contour(first.points, second.points, values.T, levels=[0.0], colors="black", linewidths=1.2)
 
 
-def regions(grid: ProductGrid, best: np.ndarray, names: Sequence[str], ax: Any = None, title: str = "") -> Any:
+def regions(grid: AnyGrid, best: np.ndarray, names: Sequence[str], ax: Axes | None = None, title: str = "") -> Axes:
     """Where each of several classes is predicted, over two inputs."""
     ax = _axes(ax)
     first, second = grid.axes
@@ -191,7 +205,7 @@ def regions(grid: ProductGrid, best: np.ndarray, names: Sequence[str], ax: Any =
     return ax
 
 
-def panels(parts: Sequence[Any], title: str = "", names: Sequence[str] | None = None) -> Any:
+def panels(parts: Sequence[Shown], title: str = "", names: Sequence[str] | None = None) -> Axes:
     """Heat maps side by side: two-dimensional parts of something larger. Returns the first axes."""
     across = min(len(parts), 4)
     down = -(-len(parts) // across)
@@ -203,10 +217,11 @@ def panels(parts: Sequence[Any], title: str = "", names: Sequence[str] | None = 
         surface(part.grid, part.values, ax=place, title=name, top=top)
     for place in places[len(parts) :]:
         place.set_visible(False)
-    return places[0]
+    first: Axes = places[0]
+    return first
 
 
-def overlay(grid: AnyGrid, curves: Mapping[str, np.ndarray], ax: Any = None, title: str = "") -> Any:
+def overlay(grid: AnyGrid, curves: Mapping[str, np.ndarray], ax: Axes | None = None, title: str = "") -> Axes:
     """Several curves on one grid (or on its line, where they are components), each with its name."""
     ax, grid = _axes(ax), grid.axes[-1]
     for i, (name, values) in enumerate(curves.items()):
@@ -221,7 +236,7 @@ def overlay(grid: AnyGrid, curves: Mapping[str, np.ndarray], ax: Any = None, tit
     return ax
 
 
-def comparison(epsilons: Sequence[float], risks: Mapping[str, Sequence[float]], ax: Any = None) -> Any:
+def comparison(epsilons: Sequence[float], risks: Mapping[str, Sequence[float]], ax: Axes | None = None) -> Axes:
     """Expected risk of each method against epsilon, both logarithmic."""
     ax = _axes(ax)
     for colour, mark, (name, values) in zip(cycle(COLOURS), cycle("osD^vP"), risks.items(), strict=False):
@@ -236,7 +251,7 @@ def comparison(epsilons: Sequence[float], risks: Mapping[str, Sequence[float]], 
     return ax
 
 
-def ratios(found: np.ndarray, tolerance: float, ax: Any = None) -> Any:
+def ratios(found: np.ndarray, tolerance: float, ax: Axes | None = None) -> Axes:
     """Sizes of noise against those stated, coordinate by coordinate, and how far off would have been noticed."""
     ax = Figure(figsize=(7.5, 2.6), layout="constrained").add_subplot() if ax is None else ax
     ax.axhspan(1 - tolerance, 1 + tolerance, color=SHADE, alpha=0.55, linewidth=0, label="a defect this small may hide")
@@ -249,13 +264,14 @@ def ratios(found: np.ndarray, tolerance: float, ax: Any = None) -> Any:
     return ax
 
 
-def png(ax: Any, dpi: int = 150) -> bytes:
+def png(ax: Axes, dpi: int = 150) -> bytes:
     """The picture as PNG, with no metadata beyond it."""
     buffer = io.BytesIO()
-    ax.figure.savefig(buffer, format="png", dpi=dpi, metadata={"Software": None})
+    figure: Any = ax.figure  # a part of a figure has no savefig
+    figure.savefig(buffer, format="png", dpi=dpi, metadata={"Software": None})
     return buffer.getvalue()
 
 
-def inline(plot: Callable[[], Any]) -> str:
+def inline(plot: Callable[[], Axes]) -> str:
     """The picture as an HTML image, for notebooks."""
     return f"<img src='data:image/png;base64,{base64.b64encode(png(plot(), dpi=96)).decode()}'/>"

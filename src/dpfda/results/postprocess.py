@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -23,6 +23,13 @@ from dpfda.problems.mean import MeanProblem
 from dpfda.problems.stage import Stage
 from dpfda.spaces.basis import Eigenbasis
 
+if TYPE_CHECKING:
+    from dpfda.plans.moments import MomentPlan
+    from dpfda.results.base import Release
+    from dpfda.results.density import DensityRelease
+
+R = TypeVar("R", bound="Release")
+D = TypeVar("D", bound="DensityRelease")
 DRAWS, SEED, CHUNK = 10_000, 20240501, 4096
 SHRINKAGE = ("bayes", "james-stein")
 
@@ -59,7 +66,8 @@ class Band:
     @property
     def half_width(self) -> np.ndarray:
         """Half the distance between the two curves."""
-        return (self.upper - self.lower) / 2
+        values: np.ndarray = (self.upper - self.lower) / 2
+        return values
 
 
 def pointwise_sd(stage: Stage, t: ArrayLike, order: int = 0) -> np.ndarray:
@@ -69,7 +77,8 @@ def pointwise_sd(stage: Stage, t: ArrayLike, order: int = 0) -> np.ndarray:
     if points.ndim and len(points) > CHUNK:
         chunks = range(0, len(points), CHUNK)
         return np.concatenate([pointwise_sd(stage, points[i : i + CHUNK], order) for i in chunks])
-    return np.sqrt(basis.evaluate(points, order) ** 2 @ variance)
+    values: np.ndarray = np.sqrt(basis.evaluate(points, order) ** 2 @ variance)
+    return values
 
 
 def _noised(stage: Stage) -> tuple[Eigenbasis, np.ndarray]:
@@ -151,7 +160,8 @@ def confidence_half_width(
         worst.append(np.abs((noise + strays * gain[some]) / spread).max(axis=1))
     both, chunks = np.array([variance, sampling]).T, range(0, len(points), CHUNK)
     squares = np.concatenate([basis.evaluate(points[i : i + CHUNK]) ** 2 @ both for i in chunks])
-    return _quantile(np.concatenate(worst), level) * np.sqrt(squares[:, 0] + gain**2 * squares[:, 1])
+    values: np.ndarray = _quantile(np.concatenate(worst), level) * np.sqrt(squares[:, 0] + gain**2 * squares[:, 1])
+    return values
 
 
 def _quantile(worst: np.ndarray, level: float) -> float:
@@ -159,7 +169,7 @@ def _quantile(worst: np.ndarray, level: float) -> float:
     return float(np.sort(worst)[min(worst.size - 1, int(np.ceil(level * (worst.size + 1))) - 1)])
 
 
-def simulated_errors(plan: Any, drawn: Sequence[np.ndarray]) -> np.ndarray:
+def simulated_errors(plan: MomentPlan[Any], drawn: Sequence[np.ndarray]) -> np.ndarray:
     """Errors of a regression's coefficients by simulated noise, one row per draw, in bounded memory."""
     rng = np.random.default_rng(SEED)
     chunk = max(1, min(DRAWS, (1 << 22) // plan.problem.size))
@@ -170,7 +180,8 @@ def simultaneous(errors: np.ndarray, level: float) -> np.ndarray:
     """Half-widths, proportional to each column's own size, that hold all columns of a row at once."""
     check_level(level)
     spread = np.sqrt((errors**2).mean(axis=0)) + 1e-300
-    return _quantile(np.abs(errors / spread).max(axis=1), level) * spread
+    values: np.ndarray = _quantile(np.abs(errors / spread).max(axis=1), level) * spread
+    return values
 
 
 def check_level(level: float) -> None:
@@ -179,7 +190,7 @@ def check_level(level: float) -> None:
         raise ParameterError("level must lie strictly between 0 and 1", shown(level), "Pass level=0.95.")
 
 
-def shrink(release: Any, method: str = "bayes") -> Any:
+def shrink(release: R, method: str = "bayes") -> R:
     """A release pulled towards the public centre by what the known noise law says is noise.
 
     Costs no privacy. The step is recorded on the release; its raw coefficients stay.
@@ -213,7 +224,7 @@ def shrink(release: Any, method: str = "bayes") -> Any:
     return replace(release, coefficients=coefficients, steps=(f"shrinkage by {method}",))
 
 
-def project(release: Any) -> Any:
+def project(release: D) -> D:
     """The nearest density in L2 to a released one: nowhere negative, integral one. The raw release stays with it.
 
     Parameters
@@ -321,4 +332,5 @@ def _empirical_bayes(seen: np.ndarray, noise: np.ndarray, filter: np.ndarray, cl
     fit = -0.5 * (np.log(total) + seen**2 / total).sum(axis=1)
     weight = np.exp(fit - fit.max())
     factors = np.minimum(1.0, size * filter * classes / total)  # shrink, never amplify noise
-    return weight @ factors / weight.sum()
+    values: np.ndarray = weight @ factors / weight.sum()
+    return values

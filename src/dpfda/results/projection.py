@@ -25,7 +25,8 @@ def projected(values: np.ndarray, weights: np.ndarray) -> np.ndarray:
     levels = (np.cumsum(order) - 1 / cell) / np.arange(1, flat.size + 1)
     alive = int(np.flatnonzero(order > levels)[-1])
     lifted = np.maximum(flat - levels[alive], 0.0)
-    return (lifted / (lifted.sum() * cell)).reshape(values.shape)
+    found: np.ndarray = (lifted / (lifted.sum() * cell)).reshape(values.shape)
+    return found
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,7 +49,8 @@ class CellDensity:
     def masses(self) -> np.ndarray:
         """Probability of each cell, in the grid's shape."""
         masses = (self.values.ravel() * self.grid.weights).reshape(self.grid.shape)
-        return masses / masses.sum()
+        values: np.ndarray = masses / masses.sum()
+        return values
 
     def __call__(self, t: ArrayLike) -> np.ndarray:
         """The density at any points, linear between cell centres; a number at a number."""
@@ -89,7 +91,10 @@ class CellDensity:
         below, corners = self._cumulated, self._corners.points
         cell = np.clip(np.searchsorted(below, shares, side="left") - 1, 0, self.grid.size - 1)
         mass = np.maximum(self.masses[cell], 1e-300)
-        return corners[cell] + np.clip((shares - below[cell]) / mass, 0.0, 1.0) * (corners[1] - corners[0])
+        values: np.ndarray = corners[cell] + np.clip((shares - below[cell]) / mass, 0.0, 1.0) * (
+            corners[1] - corners[0]
+        )
+        return values
 
     def sample(self, size: int, rng: np.random.Generator | int | None = None) -> np.ndarray:
         """`size` synthetic points from the density: a vector, or one row per point. No privacy is spent."""

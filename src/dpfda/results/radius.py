@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -16,18 +16,32 @@ from dpfda.results import statements
 from dpfda.results.base import VERSION
 from dpfda.results.statements import Statement
 
+if TYPE_CHECKING:
+    from dpfda.plans.radius import RadiusPlan
+
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class RadiusRelease:
     """A private quantile of norms: use it as a number, or its `bound` in the next plan.
 
+    Parameters
+    ----------
+    plan : RadiusPlan
+        The plan that was carried out.
+    coefficients, raw : array
+        The radius, as an array of one number.
+    query, created, study, entry, seal, steps
+        As for :class:`Release`.
+
+    Examples
+    --------
     >>> import numpy as np, dpfda as dp
     >>> curves = np.sin(np.linspace(0, 6, 40)) * np.ones((5000, 1))
     >>> 0.6 < dp.suggest_radius(curves, epsilon=0.5).radius < 4.0
     True
     """
 
-    plan: Any
+    plan: RadiusPlan
     coefficients: np.ndarray
     raw: np.ndarray
     query: str = "radius"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -14,12 +14,26 @@ from dpfda.results import plots
 from dpfda.results.base import Release, axis_names
 from dpfda.results.postprocess import Band, simulated_errors, simultaneous
 from dpfda.results.wording import guarantee
+from dpfda.spaces.basis import Eigenbasis
+from dpfda.spaces.stacked import StackedBasis
+
+if TYPE_CHECKING:
+    from dpfda.plans.regression import RegressionPlan
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class RegressionRelease(Release):
     """Coefficient functions under differential privacy: the intercept first, then one per covariate.
 
+    Parameters
+    ----------
+    plan : RegressionPlan
+        The plan that was carried out.
+    coefficients, raw, query, created, study, entry, seal, steps, order, drawn
+        As for :class:`Release`.
+
+    Examples
+    --------
     >>> import numpy as np, dpfda as dp
     >>> rng = np.random.default_rng(0)
     >>> x, t = rng.normal(0, 1, (5000, 1)), np.linspace(0, 1, 30)
@@ -28,23 +42,30 @@ class RegressionRelease(Release):
     (2, 30)
     """
 
+    plan: RegressionPlan
     query: str = "regression"
 
     @property
-    def line(self) -> Any:
-        return self.plan.basis.line
+    def _basis(self) -> StackedBasis:
+        return cast(StackedBasis, self.plan.basis)
+
+    @property
+    def line(self) -> Eigenbasis:
+        return self._basis.line
 
     def coefficient(self, number: int, t: ArrayLike | None = None) -> np.ndarray:
         """One coefficient function (0 is the intercept), on the grid of the curves or at points `t`."""
-        return self.at(t)[self._number(number)]
+        values: np.ndarray = self.at(t)[self._number(number)]
+        return values
 
     def at(self, t: ArrayLike | None = None) -> np.ndarray:
         """All coefficient functions, one row each."""
-        matrix = self.coefficients.reshape(self.plan.basis.count, -1)
+        matrix = self.coefficients.reshape(self._basis.count, -1)
         offset = np.zeros((matrix.shape[0], 1))
         values = matrix @ (self.line.functions if t is None else self.line.evaluate(t)).T + offset
         values[0] += self._centre_left_over(t)
-        return values
+        found: np.ndarray = values
+        return found
 
     def _centre_left_over(self, t: ArrayLike | None) -> np.ndarray:
         """The part of the public centre that the basis cannot express belongs to the intercept."""
@@ -61,11 +82,12 @@ class RegressionRelease(Release):
         inputs, _ = self.plan.design.encode(np.asarray(covariates, dtype=float))
         inner = np.linalg.solve(self.plan.design.restoring, self._matrix_about_centre)
         about = (inputs.rows * self.plan.design.unit) @ inner
-        return self.line.synthesize(about) + self.plan.response.code.center
+        values: np.ndarray = self.line.synthesize(about) + self.plan.response.code.center
+        return values
 
     @property
     def _matrix_about_centre(self) -> np.ndarray:
-        matrix = self.coefficients.reshape(self.plan.basis.count, -1).copy()
+        matrix = self.coefficients.reshape(self._basis.count, -1).copy()
         matrix[0] -= self.plan.response.code.center_coefficients
         return matrix
 
@@ -83,7 +105,7 @@ class RegressionRelease(Release):
         """
         functions = self.line.functions if t is None else self.line.evaluate(t)
         points = self.line.grid.points if t is None else self.line.points(t)
-        count = self.plan.basis.count
+        count = self._basis.count
         errors = self._errors.reshape(len(self._errors), count, -1) @ functions.T
         width = simultaneous(errors.reshape(len(errors), -1), level).reshape(count, -1)
         middle = self.at(t)
@@ -92,7 +114,7 @@ class RegressionRelease(Release):
     # -- words and pictures -------------------------------------------------------------------
 
     def _number(self, number: int) -> int:
-        most = self.plan.basis.count - 1
+        most = self._basis.count - 1
         if isinstance(number, bool) or not isinstance(number, int | np.integer) or not 0 <= number <= most:
             raise ParameterError(f"coefficients are numbered 0 to {most}", shown(number), "0 is the intercept.")
         return int(number)
@@ -114,13 +136,13 @@ class RegressionRelease(Release):
             f"plan {self.plan.digest[:12]})"
         )
 
-    def plot(self, ax: Any = None, level: float = 0.95, kind: str = "map") -> Any:
+    def plot(self, ax: plots.Axes | None = None, level: float = 0.95, kind: str = "map") -> plots.Axes:
         """All coefficient functions with their noise bands, side by side; returns the first axes."""
         title = f"Coefficient functions, {guarantee(self.plan)}"
         return plots.curves(self.plan.grid, self.values, self.band(level), self.names, title)
 
     def _columns(self, level: float) -> dict[str, np.ndarray]:
-        band, count = self.band(level), self.plan.basis.count
+        band, count = self.band(level), self._basis.count
         return {
             "coefficient": np.repeat(np.arange(count), self.plan.grid.size),
             axis_names(self.plan.grid)[0]: np.tile(self.plan.grid.points, count),

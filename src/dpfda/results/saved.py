@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -17,12 +17,38 @@ from dpfda.results.classes import ClassRelease
 from dpfda.results.density import PROJECTED, DensityRelease
 from dpfda.results.groups import GroupRelease
 
+if TYPE_CHECKING:
+    from dpfda.problems.stage import Stage
+
 
 def load(path: str | os.PathLike[str]) -> Release | GroupRelease[Release] | ClassRelease:
     """A release (or one per group) read from the file that :meth:`Release.save` wrote; damaged files are refused.
 
     The file decides: parameters that another version or machine would select differently are taken
     as they were chosen.
+
+    Parameters
+    ----------
+    path : path
+        The file.
+
+    Returns
+    -------
+    Release, GroupRelease or ClassRelease
+        What was saved, of the same kind.
+
+    Raises
+    ------
+    dpfda.errors.FileError
+        Where the file is none of ours, was edited or is damaged.
+
+    Examples
+    --------
+    >>> import os, tempfile, numpy as np, dpfda as dp
+    >>> release = dp.mean(np.zeros((100, 12)), epsilon=1.0, bound=dp.L2Ball(1.0))
+    >>> path = release.save(os.path.join(tempfile.mkdtemp(), "mean.json"))
+    >>> dp.results.load(path).plan == release.plan
+    True
     """
     name, text = Path(path).name, read_text(path, "release")
     if codec.kind_of(text) == "releases":
@@ -34,7 +60,9 @@ def _together(body: dict[str, Any], name: str) -> GroupRelease[Release] | ClassR
     plan, bodies = codec.from_plain(body.get("plan")), body.get("releases")
     if not hasattr(plan, "names") or not isinstance(bodies, dict) or tuple(bodies) != plan.names:
         raise FileError(f"{name!r} does not hold whole releases.")
-    return plan.release_type(plan, {member: _single(part, name) for member, part in bodies.items()})  # type: ignore[no-any-return]
+    members = {member: _single(part, name) for member, part in bodies.items()}
+    released: GroupRelease[Release] | ClassRelease = plan.release_type(plan, members)
+    return released
 
 
 def _single(body: dict[str, Any], name: str) -> Release:
@@ -44,7 +72,7 @@ def _single(body: dict[str, Any], name: str) -> Release:
         scales, values = np.array(body["scales"], dtype=float), np.array(body["values"], dtype=float)
         if not np.allclose(scales, plan.scales, rtol=1e-6, atol=0):
             plan = replace(plan, method=codec.from_plain(body["chosen"]))
-        release = plan.release_type(
+        release: Release = plan.release_type(
             plan=plan,
             coefficients=codec.frozen_array(body["coefficients"]),
             raw=codec.frozen_array(body["raw"]),
@@ -80,7 +108,7 @@ def _well_drawn(release: Release) -> bool:
     plan, drawn = release.plan, release.drawn
     if not plan.schedule.keeps_draws:
         return True
-    stage = plan.stage
+    stage: Stage | None = plan.stage
     for number, draw in enumerate(drawn):
         if stage is None or draw.shape != (stage.problem.size,) or not np.isfinite(draw).all():
             return False

@@ -10,9 +10,14 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
 from fractions import Fraction
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from dpfda.results.wording import Planned, number
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from dpfda.plans.joint import JointPlan
 
 
 @dataclass(frozen=True)
@@ -22,6 +27,33 @@ class Statement:
     ``str(parts)`` is the text, with a blank line between paragraphs. Other statements are made of its parts (by
     ``dataclasses.replace``), never of its text.
 
+    Parameters
+    ----------
+    heading : str
+        What this is about.
+    guarantee : str
+        What is promised.
+    composition : str
+        What several releases cost together.
+    assumption : str
+        How records are treated, and what the guarantee does not rest on.
+    passes : str
+        How often the data is read, where a schedule says so.
+    method : str
+        How the release was drawn.
+    groups : mapping
+        One line for each group or class.
+    accuracy : str
+        How accurate the release is expected to be.
+    limits : str
+        What is not protected.
+    charge : str
+        Which ledger was charged.
+    choice : str
+        Why a method was chosen.
+
+    Examples
+    --------
     >>> import dpfda as dp
     >>> parts = dp.results.Statement(heading="Heights.", guarantee="Private.", groups={"f": "n 5", "m": "n 6"})
     >>> dict(parts.items())["groups"], str(parts)[:14]
@@ -64,7 +96,7 @@ class Released(Protocol):
     """What a statement needs of a release."""
 
     @property
-    def plan(self) -> Any: ...
+    def plan(self) -> Planned: ...
     @property
     def title(self) -> str: ...
     @property
@@ -83,7 +115,7 @@ class Drawn(Released, Protocol):
     @property
     def steps(self) -> tuple[str, ...]: ...
     @property
-    def drawn(self) -> tuple[Any, ...]: ...
+    def drawn(self) -> tuple[np.ndarray, ...]: ...
 
 
 # -- whole statements ---------------------------------------------------------------------
@@ -109,12 +141,12 @@ def statement(release: Released, method: str = "") -> Statement:
     return replace(explanation(release.plan), heading=heading, method=method, charge=charge(release))
 
 
-def group_statement(plan: Any, releases: Mapping[str, Released]) -> Statement:
+def group_statement(plan: JointPlan[Any], releases: Mapping[str, Released]) -> Statement:
     """What was protected in all groups together, and how each was made."""
     first = next(iter(releases.values()))
     made = f"released {first.created} (plan {plan.digest[:12]})"
     return Statement(
-        heading=f"Privacy statement for a {first.title} per {plan.member}, {made}.",
+        heading=f"Privacy statement for a {first.title} per {plan.member_word}, {made}.",
         guarantee=protection(first.plan, plan.epsilon),
         composition=plan.composition,
         assumption=first.plan.wording.assumption,

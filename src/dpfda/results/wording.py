@@ -9,10 +9,16 @@ import html
 import math
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import numpy as np
+
+    from dpfda.bounds.bodies import Bound
     from dpfda.problems.contracts import Problem
+    from dpfda.problems.stage import Stage
 
 Rows = tuple[tuple[str, str], ...]
 
@@ -24,6 +30,20 @@ class Priced(Protocol):
     def epsilon(self) -> Fraction: ...
     @property
     def delta(self) -> Fraction: ...
+
+
+class Scheduled(Protocol):
+    """What words need of a plan's stages."""
+
+    def stages(self, drawn: Sequence[np.ndarray]) -> Sequence[Stage]: ...
+    def outcome(self, drawn: Sequence[np.ndarray]) -> str: ...
+
+
+class Accurate(Protocol):
+    """What words need of a plan's accuracy."""
+
+    @property
+    def typical_sd(self) -> float: ...
 
 
 class Planned(Priced, Protocol):
@@ -42,9 +62,9 @@ class Planned(Priced, Protocol):
     @property
     def chosen(self) -> object: ...
     @property
-    def schedule(self) -> Any: ...
+    def schedule(self) -> Scheduled: ...
     @property
-    def accuracy(self) -> Any: ...
+    def accuracy(self) -> Accurate: ...
     @property
     def expected_error(self) -> float: ...
     @property
@@ -131,14 +151,15 @@ def guarantee(plan: Priced) -> str:
     return f"{epsilon:g}-differentially private"
 
 
-def describe_bound(bound: Any, length: float | None = None) -> str:
+def describe_bound(bound: Bound, length: float | None = None) -> str:
     """A bound in words; for an L2 ball with the typical distance it allows at one point."""
     center = bound.center
     about = "zero" if center is None else f"{float(center):g}" if center.ndim == 0 else "the public centre curve"
     if bound.on_grid:
-        typical = f", {number(bound.radius / math.sqrt(length))} root mean square" if length else ""
-        return f"{type(bound).__name__}: the {bound.norm} about {about} is at most {bound.radius:g}{typical}"
-    size = f"at most {bound.radius:g}" if hasattr(bound, "radius") else f"limited for {bound.size} coefficients"
+        typical = f", {number(bound.outer / math.sqrt(length))} root mean square" if length else ""
+        return f"{type(bound).__name__}: the {bound.norm} about {about} is at most {bound.outer:g}{typical}"
+    radius: float | None = getattr(bound, "radius", None)
+    size = f"at most {radius:g}" if radius is not None else f"limited for {bound.size} coefficients"
     return f"{type(bound).__name__}: the {bound.norm} about {about} is {size}"
 
 

@@ -186,7 +186,7 @@ class WideCosines(ProductBasis):
         return -height * frequency * np.sin(angle) if derivative else height * np.cos(angle)
 
     @cached_property
-    def energies(self) -> np.ndarray:  # type: ignore[override]
+    def energies(self) -> np.ndarray:
         """Squared norm of each function over the domain."""
         lines = [axis.weights @ self.along(a, axis.points) ** 2 for a, axis in enumerate(self.grid.axes)]
         return np.prod([line[self.index[:, a]] for a, line in enumerate(lines)], axis=0)
@@ -226,7 +226,7 @@ LENGTH, LENGTH_ABOVE = 0.1, 0.25
 
 def default_length(kernel: Stationary, side: float) -> Stationary:
     """The kernel with its open length scale set for one side of the box."""
-    return replace(kernel, length_scale=LENGTH * side)  # type: ignore[type-var]
+    return replace(kernel, length_scale=LENGTH * side)
 
 
 class WaveBasis(Eigenbasis):

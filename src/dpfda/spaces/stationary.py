@@ -37,7 +37,7 @@ class Stationary(Kernel):
             object.__setattr__(self, "length_scale", check_number("length_scale", self.length_scale))
 
     def settled(self, grid: AnyGrid) -> Self:
-        return self if self.length_scale is not None else replace(self, length_scale=grid.length / 10)  # type: ignore[type-var]
+        return self if self.length_scale is not None else replace(self, length_scale=grid.length / 10)
 
     @property
     def _length(self) -> float:

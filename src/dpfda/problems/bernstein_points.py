@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TypeVar, cast
 
 from dpfda.core.errors import ParameterError
+from dpfda.problems.bernstein_density import LatticeDensity
+from dpfda.problems.bernstein_mean import LatticeMean
 from dpfda.problems.contracts import Problem
 from dpfda.problems.density import DensityProblem
-from dpfda.problems.lattice_density import LatticeDensity
-from dpfda.problems.lattice_mean import LatticeMean
 from dpfda.problems.mean import MeanProblem
 
 #: A mean or a density; on a lattice it is one still.
