@@ -8,8 +8,8 @@ add up (derivations: regression).
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
 from math import ceil
@@ -157,9 +157,7 @@ class MomentPlan(Plan[R]):
         rows, width = data.curves.data, self.problem.width
         if not (type(rows) is np.ndarray and rows.ndim == 2 and rows.dtype.kind == "f" and rows.shape[1] == width):
             return data
-        with np.errstate(all="ignore"):  # what a value does in a cast is nobody's business
-            coded = self.problem.code(np.asarray(rows, dtype=float))
-        return FromCodedRecords(replace(data.curves, data=coded))
+        return FromCodedRecords(data.curves, code=self.problem.code)
 
     @cached_property
     def accuracy(self) -> Accuracy:
@@ -189,10 +187,19 @@ class MomentPlan(Plan[R]):
 
 @dataclass(frozen=True, eq=False)
 class FromCodedRecords(FromRecords):
-    """Records that were encoded already, for problems that can tell."""
+    """Records of an array in memory, encoded once for all passes, when the first of them reads."""
+
+    code: Callable[[np.ndarray], np.ndarray] = field(kw_only=True)
+
+    @cached_property
+    def _coded(self) -> FromRecords:
+        with np.errstate(all="ignore"):  # warnings of a cast would tell of values
+            coded = self.code(np.asarray(self.curves.data, dtype=float))
+        return FromRecords(replace(self.curves, data=coded))
 
     def read(self, problems: Mapping[str, Any], max_records: Mapping[str, int]) -> Mapping[str, Summary]:
-        return super().read({name: replace(problem, coded=True) for name, problem in problems.items()}, max_records)
+        coded = {name: replace(problem, coded=True) for name, problem in problems.items()}
+        return self._coded.read(coded, max_records)
 
 
 def _between(value: object, low: float, high: float) -> bool:
