@@ -63,7 +63,7 @@ def errors(plan: dp.DensityPlan, samples: list[np.ndarray], truth: np.ndarray, r
         statistic = plan.statistic(plan.summarize(points))
         coefficients = dp.noise.simulate(plan, statistic, 1, rng)[0]
         sealed = plan.release_type(plan=plan, coefficients=coefficients, raw=coefficients)
-        curve = plan.polished(sealed).values.ravel()
+        curve = plan.postprocessed(sealed).values.ravel()
         still = plan.basis.synthesize(plan.problem.finish(statistic.copy(), plan.stage.parts))
         found.append([weights @ (curve - truth) ** 2, weights @ (curve - still) ** 2])
     return np.mean(found, axis=0).tolist()

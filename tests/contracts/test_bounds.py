@@ -88,7 +88,7 @@ def test_encoded_records_are_inside_and_encoding_is_idempotent(name):
     assert np.isfinite(encoded).all()
     assert all(inside(plan.bound, row) for row in encoded)
     if plan.bound.on_grid:  # decoding and encoding again gives the same integers
-        decoded = problem.center + encoded / problem._weights
+        decoded = problem.center + encoded / problem.lattice_weights
         assert np.array_equal(problem.encode(decoded), encoded)
 
 

@@ -144,12 +144,12 @@ def test_the_solver_reaches_its_tolerance_on_hostile_data(criterion, rng):
         np.column_stack([np.linspace(0, 1, plan.n), np.zeros(plan.n), np.linspace(0, 1, plan.n) > 0.5]),
     ):
         rows = problem.total(records)
-        places, levels = problem._decoded(rows)
+        places, levels = problem.decoded(rows)
         features, y = problem.features.at_cells(places), np.array(problem.levels)[levels]
         weights = rows[:, -1] / plan.n
-        arguments = (problem.loss, features, y, weights, problem.psi, problem.features.kappa, problem._tolerance)
+        arguments = (problem.loss, features, y, weights, problem.psi, problem.features.kappa, problem.tolerance)
         gradient = losses._evaluated(*arguments[:5], losses.minimize(*arguments))[0]
-        assert np.linalg.norm(gradient) <= problem._tolerance
+        assert np.linalg.norm(gradient) <= problem.tolerance
 
 
 @pytest.mark.parametrize("criterion", ["logistic", "hinge", "huber"])
@@ -163,14 +163,14 @@ def test_the_certificate_holds_in_more_digits(criterion, times):
     shapes = (np.zeros(2000), x > 0.5, np.sin(40 * x) > 0, np.random.default_rng(0).random(2000) > 0.5)
     for labels in shapes:
         rows = problem.total(np.column_stack([x if labels.any() else 0 * x, labels]))
-        places, levels = problem._decoded(rows)
+        places, levels = problem.decoded(rows)
         features, y = problem.features.at_cells(places), np.array(problem.levels)[levels]
         weights = times * rows[:, -1] / plan.n
         facts = (problem.loss, features, y, weights, problem.psi)
-        u = losses.minimize(*facts, problem.features.kappa, problem._tolerance).astype(np.longdouble)
+        u = losses.minimize(*facts, problem.features.kappa, problem.tolerance).astype(np.longdouble)
         first = problem.loss.derivatives(y.astype(np.longdouble), features.astype(np.longdouble) @ u)[0]
         gradient = features.astype(np.longdouble).T @ (weights.astype(np.longdouble) * first) + 2 * problem.psi * u
-        assert np.sqrt(float(gradient @ gradient)) <= 2 * problem._tolerance
+        assert np.sqrt(float(gradient @ gradient)) <= 2 * problem.tolerance
 
 
 def test_gradient_steps_alone_reach_the_same_minimiser(rng):

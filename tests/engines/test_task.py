@@ -53,8 +53,8 @@ def test_compiled_and_plain_loops_agree_to_the_bit(centre, rng):
         [rng.normal(0, scale, (3000, GRID.size)) for scale in (1e-9, 0.5, 0.9, 3.0)] + [hostile(GRID.size)]
     )
     center = np.full(GRID.size, centre)
-    plain = lattice.sum_clipped(data, center, problem._weights, compiled=False)
-    quick = lattice.sum_clipped(data, center, problem._weights, compiled=True)
+    plain = lattice.sum_clipped(data, center, problem.lattice_weights, compiled=False)
+    quick = lattice.sum_clipped(data, center, problem.lattice_weights, compiled=True)
     assert np.array_equal(plain[0], quick[0])
     assert np.array_equal(plain[1], quick[1])
     assert 0 < plain[1].size < len(data)

@@ -29,7 +29,7 @@ def test_standardized_curves_stay_inside_the_unit_ball(rng):
     plan = dp.MeanPlan(n=200, epsilon=1, bound=dp.L2Ball(1.0), grid=GRID, standardize=True)
     curves = rng.standard_cauchy((200, 5))
     encoded = plan.problem.encode(curves)
-    assert encoded / plan.problem._weights == pytest.approx(standardize(curves, GRID), abs=1e-6)
+    assert encoded / plan.problem.lattice_weights == pytest.approx(standardize(curves, GRID), abs=1e-6)
 
 
 def test_gaps_are_filled_up_to_the_longest_allowed():

@@ -2,7 +2,7 @@
 
 Two data sets of one shape, as different as the bound allows: all records at the public centre (every numerator zero)
 and all clipped to the bound from far outside (every numerator as long as it gets). Both go through the real summary and
-the real `settle`; what is watched is the real noise step, `exit._drawn`, and nothing else.
+the real `to_lattice`; what is watched is the real noise step, `door._draw`, and nothing else.
 
 Two ways to look. `work` counts without a clock: calls of functions and requests for random bits, with the operating
 system's generator replaced by one recorded stream (in this module only). The counts must be equal. `measure` takes

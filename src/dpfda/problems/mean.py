@@ -192,7 +192,7 @@ class MeanProblem(DefaultProblem):
         euclidean = self.bound.on_grid and self.bound.clip_lattice is lattice.clip_euclidean  # what the quick loop does
         if not euclidean or self.fill is not None or self.standardize:
             return self.encode(batch).sum(axis=0).astype(np.int64)
-        totals, unusual = lattice.sum_clipped(batch, self.center, self._weights)
+        totals, unusual = lattice.sum_clipped(batch, self.center, self.lattice_weights)
         for start in range(0, unusual.size, lattice.ROWS):
             rows = unusual[start : start + lattice.ROWS]
             try:
@@ -217,7 +217,7 @@ class MeanProblem(DefaultProblem):
         return (standardize(curves, self.grid) if self.standardize else curves), invalid
 
     @cached_property
-    def _weights(self) -> np.ndarray:
+    def lattice_weights(self) -> np.ndarray:
         """From values on the grid to lattice units: ``sqrt(q_i) * inner radius / outer radius``."""
         if self.bound.on_grid:
             return np.sqrt(self.grid.weights) * (self._inner_radius / self.bound.outer)
@@ -226,7 +226,7 @@ class MeanProblem(DefaultProblem):
     def _on_lattice(self, curves: np.ndarray) -> np.ndarray:
         with np.errstate(over="ignore"):  # an overflow is an infinity, which the clip brings inside
             lattice = curves - self.center
-            lattice *= self._weights
+            lattice *= self.lattice_weights
             return np.rint(lattice, out=lattice)
 
     @cached_property

@@ -68,7 +68,7 @@ class RiskProblem(DefaultProblem):
         return self.basis.size
 
     @property
-    def _tolerance(self) -> float:
+    def tolerance(self) -> float:
         """Length of the gradient at which the solver stops, on every data set."""
         return self.loss.slope * self.features.kappa * max(TOLERANCE / self.n, FLOATS)
 
@@ -81,7 +81,7 @@ class RiskProblem(DefaultProblem):
         """
         pull = self.loss.slope * self.features.kappa / (self.psi * self.n)
         way = pull / 2 if self.count_is_private else pull
-        return EuclideanSensitivity(self.features.axes, way + 2 * self._tolerance / self.psi)
+        return EuclideanSensitivity(self.features.axes, way + 2 * self.tolerance / self.psi)
 
     @property
     def max_abs(self) -> np.ndarray:
@@ -147,12 +147,12 @@ class RiskProblem(DefaultProblem):
         whole = rows.ndim == 2 and rows.shape[1] == columns and rows.dtype == np.int64 and summary.count >= 0
         if not whole or (rows[:, :-1] < 0).any() or not is_canonical(rows) or int(rows[:, -1].sum()) > summary.count:
             raise PlanMismatch("This summary holds counts that no records can have; it is damaged.")
-        places, levels = self._decoded(rows)
+        places, levels = self.decoded(rows)
         if (places >= self.features.box.cells).any() or (levels >= len(self.levels)).any():
             raise PlanMismatch("This summary holds records outside the plan's cells; it is damaged.")
         check_count(self, summary)
 
-    def _decoded(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def decoded(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Cells and levels of the distinct records."""
         dimension, cells = self.features.box.dimension, self.features.box.cells
         if dimension > 3:
@@ -176,7 +176,7 @@ class RiskProblem(DefaultProblem):
         return times * (most / (most + sum(times.tolist())) / self.n)
 
     def estimate(self, summary: Summary) -> list[Fraction]:
-        places, levels = self._decoded(summary.totals)
+        places, levels = self.decoded(summary.totals)
         u = minimize(
             self.loss,
             self.features.at_cells(places),
@@ -184,6 +184,6 @@ class RiskProblem(DefaultProblem):
             self._weights(summary.totals[:, -1]),
             self.psi,
             self.features.kappa,
-            self._tolerance,
+            self.tolerance,
         )
         return [Fraction(x) * Fraction(s) for x, s in zip(u.tolist(), self.features.axes.tolist(), strict=True)]
