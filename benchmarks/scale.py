@@ -160,13 +160,14 @@ def job_spark(files: list[str], rows: int, rounds: int) -> dict[str, Any]:
     """A column of lists, by this process and by Spark on two cores."""
     from pyspark.sql import SparkSession
 
-    read = functools.partial(plan_of(rows).summarize, layout=dp.Lists("curve"))
+    plan = plan_of(rows)
+    read = lambda data: plan.summarize(dp.read(data, layout=dp.Lists("curve")))  # noqa: E731
     builder = SparkSession.builder.master("local[2]").config("spark.ui.enabled", "false")
     session = builder.config("spark.driver.host", "127.0.0.1").getOrCreate()
     warm()
     frame = session.read.parquet(*files)
     read(session.read.parquet(files[0]))
-    return in_turns(rounds, lambda: read(files), lambda: read(frame, engine="spark"))
+    return in_turns(rounds, lambda: read(files), lambda: read(frame))
 
 
 JOBS = {"sums": job_sums, "stream": job_stream, "dask": job_dask, "spark": job_spark}
