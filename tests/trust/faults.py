@@ -261,8 +261,12 @@ def crowd(processes: int, rounds: int, seed: int) -> dict[str, Any]:
             folder.mkdir()
             study = Study(folder, shared, charges=5 * processes)
             outputs = [folder / f"mean{member}.json" for member in range(processes)]
-            children = [forked(lambda say, s=study, o=output: _greedy(s, o, say)) for output in outputs]
-            doomed = draw.sample(children, processes // 2)
+            marked = set(draw.sample(outputs, processes // 2))
+            children = [
+                forked(lambda say, s=study, o=output, doomed=output in marked: _greedy(s, o, say, doomed))
+                for output in outputs
+            ]
+            doomed = [child for child, output in zip(children, outputs, strict=True) if output in marked]
             _kill_at_random(children, doomed, draw)
             told = []
             for child in children:
@@ -274,11 +278,14 @@ def crowd(processes: int, rounds: int, seed: int) -> dict[str, Any]:
     return {"processes": processes, "rounds": rounds, "used_up": counts["used_up"], **_counts(counts)}
 
 
-def _greedy(study: Study, output: Path, say: Say) -> None:
+def _greedy(study: Study, output: Path, say: Say, doomed: bool) -> None:
     while True:
         try:
             whole_job(study, "library", say, output)
         except dp.errors.BudgetExceeded:
+            if doomed:  # however busy the machine is, it is killed and does not end
+                say(waiting=True)
+                signal.pause()
             return
 
 
@@ -290,7 +297,7 @@ def _kill_at_random(children: list[Child], doomed: list[Child], draw: random.Ran
         going = [child for child in going if child.listen(0.002)]
         for child in doomed:
             at, wait = waiting.get(child.pid, (0, 0.0))
-            if at and (child.told.count(b'"charging"') >= at or child not in going):
+            if at and (child.told.count(b'"charging"') >= at or b'"waiting"' in child.told or child not in going):
                 time.sleep(wait)
                 child.kill()
                 del waiting[child.pid]
