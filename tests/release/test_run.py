@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import dpfda as dp
+from dpfda.core import codec
 
 SOURCE = Path(dp.__file__).parent
 CURVES = {"n": 40, "epsilon": 1, "bound": dp.L2Ball(1.0), "grid": 12}
@@ -111,3 +112,61 @@ def test_only_one_module_opens_the_door():
     assert {p for p in callers["execute"] if not p.startswith("ledger/")} == {"release/run.py"}
     assert {p for p in callers["charge"] if not p.startswith(("ledger/", "audits/"))} == {"release/door.py"}
     assert {p for p in callers["draw"] if not p.startswith(("noise/", "audits/"))} == {"release/door.py"}
+
+
+def test_labels_for_a_plan_without_units_are_refused():
+    for name in ("mean", "regression", "density"):
+        plan, rows = PLANS[name]
+        with pytest.raises(dp.errors.ParameterError, match="a plan without a unit"):
+            plan.release(rows, units=["a"] * 40)
+    one = dp.plans.GroupPlan(("x", "y"), [dp.MeanPlan(**{**CURVES, "n": 20}, method=dp.methods.KNorm(3))] * 2)
+    found = one.summarize(ROWS, **LABELS["groups"])
+    with pytest.raises(dp.errors.ParameterError, match="how records are summarised"):
+        one.release(found, **LABELS["groups"])
+
+
+def test_points_have_no_rules_about_gaps():
+    for reading in ({"fill": 3}, {"align": "linear"}, {"grid": 7}):
+        with pytest.raises(dp.errors.PlanMismatch, match="The plan decides"):
+            dp.density(dp.read(np.full(40, 0.5), **reading), epsilon=1, domain=[(0, 1)])
+
+
+def test_classes_are_told_apart_by_kernel_plans_alone():
+    """Each record is read once for all of them: a plan of several passes has no place there."""
+    with pytest.raises(dp.errors.ParameterError, match="kernel plans"):
+        dp.plans.ClassPlan(("a", "b"), [PLANS["mean"][0]] * 2)
+
+
+def test_a_summary_of_a_regression_is_the_same_from_any_container():
+    """Also where more records are there than n, and some are kept."""
+    rows = np.random.default_rng(0).uniform(-1, 1, (60, 14))
+    facts = {**CURVES, "n": 25, "invalid": "center"}
+    plan = dp.plans.RegressionPlan(**facts, covariates=2, covariate_bound=1.0, passes=1)
+    assert plan.summarize(rows) == plan.summarize(rows.tolist()) == plan.summarize(rows, site="north")
+
+
+def test_data_passed_for_an_option_is_not_shown():
+    data = np.full((3, 3), 123.456)
+    for option in ("columns", "layout", "engine", "align", "fill", "header"):
+        with pytest.raises(dp.errors.ParameterError) as caught:
+            dp.read(data, **{option: data})
+        assert "123" not in str(caught.value)
+
+
+def test_sizes_of_groups_that_are_not_there_are_refused():
+    with pytest.raises(dp.errors.ParameterError, match="for the groups alone"):
+        dp.mean(
+            ROWS, epsilon=1, bound=dp.L2Ball(1.0), by=["x", "y"] * 20, groups=["x", "y"], n={"x": 20, "y": 20, "z": 9}
+        )
+
+
+def test_releases_of_groups_are_of_the_plan_that_was_charged(tmp_path):
+    """Sealed anew, a release that cost more under a charge for less is refused."""
+    plan, rows = PLANS["groups"]
+    path = plan.release(rows, **LABELS["groups"]).save(tmp_path / "g.json")
+    body = codec.unseal(path.read_text(), "releases", 1)
+    dear = dp.MeanPlan(**{**CURVES, "n": 20, "epsilon": 50})
+    body["releases"]["x"]["plan"] = codec.to_plain(dear)
+    path.write_text(codec.seal("releases", 1, body))
+    with pytest.raises(dp.errors.FileError, match="whole releases"):
+        dp.load(path)

@@ -133,6 +133,7 @@ def density(
     if counts is not None:
         return _of_counts(request, counts, by, groups)
     curves = as_curves(points)
+    curves.check_rules(None, None, None)  # points lie where they are
     if by is not None:
         return request.release_groups(lambda names: FromGroupedRecords(curves, by=by, groups=names), groups)
     if groups is not None:

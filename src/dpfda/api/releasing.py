@@ -108,6 +108,10 @@ class Request(Generic[R]):
                 )
         else:
             sizes = self.n if isinstance(self.n, Mapping) else dict.fromkeys(names, self.n)
+        if listed and (surplus := set(sizes) - set(names)):
+            raise ParameterError(
+                "n must have numbers for the groups alone", shown(min(surplus)), "Drop it, or list it."
+            )
         if missing := [name for name in names if name not in sizes]:
             raise ParameterError("n must have a number for every group", shown(missing[0]), "Add it.")
         plans = tuple(self.plan_for(sizes[name]) for name in names)

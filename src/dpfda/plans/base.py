@@ -242,8 +242,12 @@ class Plan(SealedFact, ABC, Generic[R]):
             refuse_options_of_reading(units, declared)
             return FromSummaries({"": records})
         curves = as_curves(records)
-        check_reading(self, curves)
+        check_reading(self, curves, units)
         return FromRecords(curves, units, declared)
+
+    def _passes_of_release(self, records: Records, units: Labels, declared: Declared) -> Passes:
+        """The same for a release, which may read several times."""
+        return self._passes_over(records, units, declared)
 
     @property
     def max_records(self) -> int | None:
@@ -296,7 +300,7 @@ class Plan(SealedFact, ABC, Generic[R]):
             Where the data, the plan or the ledger is wrong. Nothing is charged then, unless the records change between
             two passes; a note on the error says that a charge stands.
         """
-        passes = self._passes_over(records, units, self._declared(between, site, checkpoint))
+        passes = self._passes_of_release(records, units, self._declared(between, site, checkpoint))
         released: R = run(self, passes, ledger, query)[""]
         return released
 

@@ -46,8 +46,10 @@ def check_method(method: object) -> None:
         )
 
 
-def check_reading(plan: object, curves: Curves) -> None:
+def check_reading(plan: object, curves: Curves, units: Labels) -> None:
     """Refuse what is said about the reading of records where the plan, whose digest covers it, does not say so."""
+    if units is not None and getattr(plan, "unit", None) is None:
+        raise ParameterError("units say whose records are", "a plan without a unit", "Plan with unit='person', say.")
     curves.check_rules(*(getattr(plan, name, None) for name in ("align", "fill", "grid")))
 
 
@@ -55,5 +57,5 @@ def refuse_options_of_reading(units: Labels, declared: Declared) -> None:
     """A summary was made already: how its records were to be read comes too late."""
     if units is not None or declared != NOTHING:
         raise ParameterError(
-            "units, between, site and checkpoint say how records are summarised", "a summary", "Say it to summarize."
+            "labels, between, site and checkpoint say how records are summarised", "a summary", "Say it to summarize."
         )

@@ -8,6 +8,7 @@ from fractions import Fraction
 from typing import ClassVar
 
 from dpfda.core import codec
+from dpfda.core.errors import ParameterError
 from dpfda.core.labels import as_groups
 from dpfda.engines import Summary
 from dpfda.plans.checks import check_reading
@@ -55,6 +56,8 @@ class ClassPlan(JointPlan[KernelPlan]):
     def __post_init__(self) -> None:
         object.__setattr__(self, "classes", as_groups(self.classes))
         object.__setattr__(self, "plans", tuple(self.plans))
+        if not all(isinstance(plan, KernelPlan) for plan in self.plans):
+            raise ParameterError("classes are told apart by kernel plans", "another plan", "Use GroupPlan for groups.")
         self._check_members()
 
     @property
@@ -95,7 +98,7 @@ class ClassPlan(JointPlan[KernelPlan]):
             passes = FromSummaries(records)
         else:
             curves = as_curves(records)
-            check_reading(self.plans[0], curves)
+            check_reading(self.plans[0], curves, None)
             passes = FromSharedRecords(curves)
         released: dict[str, FunctionRelease] = run(self, passes, ledger, query)
         return ClassRelease(self, released)

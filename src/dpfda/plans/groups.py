@@ -138,7 +138,7 @@ class GroupPlan(JointPlan[P]):
         declared = self._declared(between, site, checkpoint)
         passes: Passes
         if isinstance(records, Mapping) and all(isinstance(part, Summary) for part in records.values()):
-            refuse_options_of_reading(units, declared)
+            refuse_options_of_reading(by if units is None else units, declared)
             passes = FromSummaries(records)
         else:
             passes = self._data(records, by, units, declared)
@@ -146,5 +146,5 @@ class GroupPlan(JointPlan[P]):
 
     def _data(self, records: Records, by: Labels, units: Labels, declared: Declared) -> FromGroupedRecords:
         curves = as_curves(records)
-        check_reading(self.plans[0], curves)
+        check_reading(self.plans[0], curves, units)
         return FromGroupedRecords(curves, units, declared, by=by, groups=self.groups)

@@ -149,9 +149,9 @@ class MomentPlan(Plan[R]):
             return rough
         return self.forecast.refined(settled.refined, float(settled.last), rough, first)
 
-    def _passes_over(self, records: Records, units: Labels, declared: Declared) -> Passes:
+    def _passes_of_release(self, records: Records, units: Labels, declared: Declared) -> Passes:
         """As for any plan; an array in memory is encoded once for all passes."""
-        data = super()._passes_over(records, units, declared)
+        data = super()._passes_of_release(records, units, declared)
         if not isinstance(data, FromRecords) or data.units is not None or data.declared != NOTHING:
             return data
         rows, width = data.curves.data, self.problem.width

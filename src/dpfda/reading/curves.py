@@ -59,8 +59,9 @@ class Curves:
         if self.fill is not None:
             fill = check_integer("fill", self.fill, 1, "It is the longest gap, in points, that may be interpolated.")
             object.__setattr__(self, "fill", fill)
+        _check_columns(self.columns)
         check_choice("header", self.header, (None, True, False))
-        if self.engine is not None and self.engine not in ENGINES:
+        if self.engine is not None and not (isinstance(self.engine, str) and self.engine in ENGINES):
             raise ParameterError(
                 f"engine is one of {', '.join(ENGINES)}, or none", shown(self.engine), "Pass engine='dask'."
             )
@@ -127,6 +128,13 @@ class Curves:
                     f"The plan has {name}={planned!r} and the data is read with {name}={said!r}. The plan decides: "
                     f"plan with it, or leave it out of dp.read."
                 )
+
+
+def _check_columns(columns: object) -> None:
+    """A pattern, or names: never data that was passed by mistake, which a message would show."""
+    listed = isinstance(columns, list | tuple) and all(isinstance(name, str) for name in columns)
+    if not (columns is None or isinstance(columns, str) or listed):
+        raise ParameterError("columns are a pattern, or a list of names", type(columns).__name__, "Pass columns='h*'.")
 
 
 def as_curves(records: Records) -> Curves:

@@ -90,7 +90,7 @@ def as_layout(layout: object) -> Layout:
     """``"long"`` with the names id, time and value, or a whole layout."""
     if layout is None or isinstance(layout, Lists | Long):
         return layout
-    if layout in ("wide", "long"):
+    if isinstance(layout, str) and layout in ("wide", "long"):
         return Long() if layout == "long" else None
     raise ParameterError(
         "layout is 'wide', 'long' or a layout with names",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -58,11 +59,19 @@ def load(path: str | os.PathLike[str]) -> Release | GroupRelease[Release] | Clas
 
 def _together(body: dict[str, Any], name: str) -> GroupRelease[Release] | ClassRelease:
     plan, bodies = codec.from_plain(body.get("plan")), body.get("releases")
-    if not hasattr(plan, "names") or not isinstance(bodies, dict) or tuple(bodies) != plan.names:
+    members = getattr(plan, "members", {})
+    if not isinstance(bodies, dict) or list(bodies) != list(members) or not _of_members(bodies, members):
         raise FileError(f"{name!r} does not hold whole releases.")
     members = {member: _single(part, name) for member, part in bodies.items()}
     released: GroupRelease[Release] | ClassRelease = plan.release_type(plan, members)
     return released
+
+
+def _of_members(bodies: Mapping[str, object], members: Mapping[str, object]) -> bool:
+    """Whether each release is of the plan that the charge of all was for."""
+    return all(
+        isinstance(part, dict) and codec.from_plain(part.get("plan")) == members[m] for m, part in bodies.items()
+    )
 
 
 def _single(body: dict[str, Any], name: str) -> Release:
