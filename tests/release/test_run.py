@@ -170,3 +170,8 @@ def test_releases_of_groups_are_of_the_plan_that_was_charged(tmp_path):
     path.write_text(codec.seal("releases", 1, body))
     with pytest.raises(dp.errors.FileError, match="whole releases"):
         dp.load(path)
+    for plan in (None, codec.to_plain(dear)):  # nothing, and a single plan
+        body = {"plan": plan, "releases": {"": {"plan": plan}}}
+        path.write_text(codec.seal("releases", 1, body))
+        with pytest.raises(dp.errors.FileError, match="whole releases"):
+            dp.load(path)

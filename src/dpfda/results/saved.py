@@ -59,11 +59,11 @@ def load(path: str | os.PathLike[str]) -> Release | GroupRelease[Release] | Clas
 
 def _together(body: dict[str, Any], name: str) -> GroupRelease[Release] | ClassRelease:
     plan, bodies = codec.from_plain(body.get("plan")), body.get("releases")
-    members = getattr(plan, "members", {})
-    if not isinstance(bodies, dict) or list(bodies) != list(members) or not _of_members(bodies, members):
+    members = plan.members if hasattr(plan, "composition") else {}  # several plans under one charge
+    if not members or not isinstance(bodies, dict) or list(bodies) != list(members) or not _of_members(bodies, members):
         raise FileError(f"{name!r} does not hold whole releases.")
-    members = {member: _single(part, name) for member, part in bodies.items()}
-    released: GroupRelease[Release] | ClassRelease = plan.release_type(plan, members)
+    parts = {member: _single(part, name) for member, part in bodies.items()}
+    released: GroupRelease[Release] | ClassRelease = plan.release_type(plan, parts)
     return released
 
 
