@@ -54,6 +54,7 @@ reproduce: setup
 bench: setup
 	$(BIN)/python benchmarks/accuracy.py
 	$(BIN)/python benchmarks/speed.py
+	$(BIN)/python benchmarks/covariance.py
 	$(BIN)/python benchmarks/density.py
 	$(BIN)/python benchmarks/models.py
 	$(BIN)/python benchmarks/scale.py

@@ -98,3 +98,25 @@ def test_a_ledger_opens_with_every_charge_and_goes_on(tmp_path):
     assert ledger.verify([release])[0].seal == release.seal
     ledger.charge("1/2", plan="p", query="mean")
     assert ledger.spent == len(BITS) + Fraction(1, 2)
+
+
+@pytest.mark.parametrize("name", ["centred", "centred-add-remove"])
+def test_covariances_about_a_centre_of_earlier_versions_mean_the_same(name):
+    """Their files say nothing of the first round's method: it must be chosen as it was then, for every number."""
+    was = json.loads((SAVED / "covariance-centred.json").read_text())[name]
+    release = dp.load(SAVED / f"covariance-{name}.release.json")
+    plan = release.plan
+    assert plan.digest == was["digest"]
+    assert list(release.steps) == was["steps"]
+    found = {
+        "expected_risk": plan.expected_risk,
+        "expected_error": plan.expected_error,
+        "first": plan.schedule.first.scales,
+        "last": plan.schedule.last(release.drawn).scales,
+        "raw": release.raw,
+        "shrunk": release.unprocessed().shrink().coefficients,
+        "half_width": release.band(0.9).half_width.ravel(),
+    }
+    for fact, now in found.items():
+        assert np.allclose(now, was[fact], rtol=1e-7, atol=1e-12), fact
+    assert np.allclose(release.coefficients, was["shrunk"], rtol=1e-7, atol=1e-9)

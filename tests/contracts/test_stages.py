@@ -97,15 +97,26 @@ def test_the_rounds_use_up_their_shares(method, rng):
         assert 0.98 * float(stage.epsilon) <= stage_loss(stage, *pair) <= float(stage.epsilon)
 
 
+CENTRED = {
+    "ball": dp.methods.Centred(dp.methods.KNorm(6)),
+    "first functions": dp.methods.Centred(dp.methods.Leading(3), first=dp.methods.KNorm(4)),
+    "scale first": dp.methods.Centred(dp.methods.Leading(3), "1/10", "1/20", "1/20", dp.methods.KNorm(4)),
+    "default": None,
+}
+
+
+@pytest.mark.parametrize("method", CENTRED)
 @pytest.mark.parametrize("relation", RELATIONS)
-def test_no_neighbour_moves_a_centred_covariance_past_its_share(relation, rng):
+def test_no_neighbour_moves_a_centred_covariance_past_its_share(relation, method, rng):
     plan = dp.CovariancePlan(
         n=60, epsilon=1.0, bound=dp.L2Ball(0.8, 0.3), grid=GRID, kernel=dp.kernels.Matern(1.5, 0.2),
-        method=dp.methods.Centred(dp.methods.KNorm(6)), neighbors=relation, invalid="center",
+        method=CENTRED[method], neighbors=relation, invalid="center",
     )  # fmt: skip
+    assert plan.schedule.passes == (4 if method in ("scale first", "default") else 3)
     data = 0.3 + 0.2 * rng.normal(size=(plan.n, GRID.size))
     for drawn in (drawn_without_noise(plan, data), list(plan.release(data).drawn)):
         stages = stages_of(plan, drawn)
+        assert len(stages) == plan.schedule.passes
         assert sum((stage.epsilon for stage in stages), Fraction(0)) == plan.epsilon
         for stage in stages:
             code = getattr(stage.problem, "code", getattr(stage.problem, "inner", stage.problem))

@@ -482,7 +482,9 @@ def test_covariances_that_are_read_once_have_no_centre():
     default = dp.CovariancePlan(n=5000, epsilon=1, bound=dp.L2Ball(4.0), grid=40)
     with pytest.raises(dp.errors.ParameterError, match="passes=1"):
         default.release(default.summarize(np.ones((5000, 40))))
-    assert "three times" in default.explain()
+    assert "four times" in default.explain()
+    assert replace(default, method=dp.Auto(passes=3)).schedule.passes == 3
+    assert dp.CovariancePlan(n=90, epsilon=1, bound=dp.L2Ball(1.0), grid=40, standardize=True).schedule.passes == 3
 
 
 def test_auto_is_the_default_of_densities_in_name_too():

@@ -9,6 +9,7 @@ from dpfda.methods.centred import Centred
 from dpfda.methods.frl import FRL
 from dpfda.methods.gaussian_process import GaussianProcess
 from dpfda.methods.knorm import KNorm
+from dpfda.methods.leading import Leading
 from dpfda.methods.minimax import Minimax
 from dpfda.methods.qr import QR
 from dpfda.methods.select import Select
@@ -23,6 +24,7 @@ __all__ = [
     "FRL",
     "GaussianProcess",
     "KNorm",
+    "Leading",
     "Method",
     "Minimax",
     "QR",

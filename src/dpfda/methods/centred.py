@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from typing import ClassVar, Self
+from typing import ClassVar, Self, cast
 
-from dpfda.core.codec import exact_fraction
+from dpfda.core.codec import LATER, exact_fraction
 from dpfda.core.errors import ParameterError, shown
 from dpfda.methods.ar import AR
 from dpfda.methods.base import Method, P, check_pure
@@ -16,6 +16,10 @@ from dpfda.problems.contracts import Problem
 from dpfda.problems.covariance import CovarianceProblem
 from dpfda.problems.stage import Part
 
+#: Functions of the rough mean where their number is left out: ``.7 sqrt(n epsilon)``, three at least. The noise on M of
+#: them grows as M over n epsilon, and what a mean leaves beyond M falls as a root of M or faster: any number is valid.
+ROUGHLY, FEWEST = 0.7, 3
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Centred(Method):
@@ -23,7 +27,7 @@ class Centred(Method):
 
     A covariance does not depend on where its curves lie, but its noise grows with the fourth power of the radius that
     holds them: a small ball about a private centre beats a large one about a public centre. The data is read three
-    times.
+    times, or four where the scale is chosen first.
 
     Parameters
     ----------
@@ -33,6 +37,12 @@ class Centred(Method):
         Share of epsilon for the rough mean, below a half. Default: 1/5.
     selection : Fraction, str or float, optional
         Share of epsilon for the choice of the radius, below a half. Default: 1/20. The rest is for the covariance.
+    scale : Fraction, str or float, optional
+        Share of epsilon for a private choice of the curves' scale about the public centre before all else, which pays
+        for a loose bound. Default: none.
+    first : KNorm, optional
+        How the rough mean is released; the radius then holds fewer curves where n epsilon is small, and the release
+        gets back the size that the clip took. Default: as in earlier versions, one of several ways by their risk.
 
     Examples
     --------
@@ -42,13 +52,13 @@ class Centred(Method):
 
     #: The count divides the covariance, which is all that is released.
     count_share: ClassVar[Fraction | None] = Fraction(1, 20)
-    steps: ClassVar[tuple[str, ...]] = ("centre", "choose", "covariance")
-
     composite: ClassVar[bool] = True
 
     method: Method = KNorm()  # noqa: RUF009  (a frozen fact)
     centre: Fraction = Fraction(1, 5)
     selection: Fraction = Fraction(1, 20)
+    scale: Fraction | None = field(default=None, metadata=LATER)
+    first: KNorm | None = field(default=None, metadata=LATER)
 
     def __post_init__(self) -> None:
         if not isinstance(self.method, Method) or self.method.composite or isinstance(self.method, AR):
@@ -57,32 +67,49 @@ class Centred(Method):
                 shown(self.method),
                 "Pass dp.methods.KNorm(), dp.methods.Minimax(), dp.methods.QR() or dp.methods.FRL().",
             )
-        for name in ("centre", "selection"):
+        if self.first is not None and not isinstance(self.first, KNorm):
+            raise ParameterError("the rough mean has ball noise", shown(self.first), "Pass first=dp.methods.KNorm().")
+        for name in ("centre", "selection", *(() if self.scale is None else ("scale",))):
             share = exact_fraction(getattr(self, name))
             if share is None or not 0 < share < Fraction(1, 2):
                 raise ParameterError(
                     f"{name} is a share of epsilon below a half", shown(getattr(self, name)), "Try 1/5."
                 )
             object.__setattr__(self, name, share)
+        if self.rest <= 0:
+            raise ParameterError("shares leave something for the covariance", f"{1 - self.rest}", "Try smaller ones.")
 
     def __repr__(self) -> str:
-        return f"Centred({self.method!r}, centre='{self.centre}', selection='{self.selection}')"
+        scale = "" if self.scale is None else f", scale='{self.scale}'"
+        first = "" if self.first is None else f", first={self.first!r}"
+        return f"Centred({self.method!r}, centre='{self.centre}', selection='{self.selection}'{scale}{first})"
+
+    @property
+    def steps(self) -> tuple[str, ...]:
+        """What each pass over the data is for."""
+        return (*(() if self.scale is None else ("scale",)), "centre", "choose", "covariance")
 
     @property
     def rest(self) -> Fraction:
         """What is left for the covariance."""
-        return 1 - self.centre - self.selection
+        return 1 - self.centre - self.selection - (self.scale or 0)
 
     def frame(self, problem: P) -> P:
-        if not isinstance(problem, CovarianceProblem) or self.method.frame(problem) is not problem:
+        framed = self.method.frame(problem)
+        if not isinstance(problem, CovarianceProblem) or framed.basis is not problem.basis:
             raise ParameterError(
                 "a private centre is for covariances", "another problem", "Use dp.methods.Staged() for means."
             )
         check_ordinary(problem.code.bound.outer)
-        return problem
+        return framed
 
     def resolved(self, problem: Problem, epsilon: Fraction) -> Self:
-        return replace(self, method=self.method.resolved(problem, epsilon * self.rest))
+        method = self.method.resolved(problem, epsilon * self.rest)
+        if self.first is None or self.first.components is not None:
+            return replace(self, method=method)
+        strength = cast(CovarianceProblem, problem).n * float(epsilon * self.centre)
+        most = cast(CovarianceProblem, problem).basis.line.size
+        return replace(self, method=method, first=KNorm(min(max(FEWEST, round(ROUGHLY * strength**0.5)), most)))
 
     def calibrate(self, problem: Problem, epsilon: Fraction) -> tuple[Part, ...]:
         parts = self.method.calibrate(problem, epsilon * self.rest)

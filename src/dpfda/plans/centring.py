@@ -1,7 +1,8 @@
-"""A covariance in three passes: a private centre, a private radius about it, then products of small curves.
+"""A covariance in three or four passes: a private scale, a private centre, a private radius, products of small curves.
 
-Noise in a covariance grows with the fourth power of the radius, so that what the first two passes cost is won
-back many times wherever curves lie closer to each other than to the public centre (derivations: covariance).
+Noise in a covariance grows with the fourth power of the radius, so that what the first passes cost is won back many
+times wherever curves lie closer to each other than to the public centre, or the bound is loose (derivations:
+covariance).
 """
 
 from __future__ import annotations
@@ -14,24 +15,38 @@ from functools import cached_property
 import numpy as np
 
 from dpfda.bounds.bodies import Bound, Ellipsoid, L2Ball
-from dpfda.methods import Auto, Centred
-from dpfda.methods.outlook import STRAYS, WIDER, Outlook
+from dpfda.methods import Centred
+from dpfda.methods.base import Method
+from dpfda.methods.earlier_centre import earlier_centre, earlier_error
 from dpfda.plans.schedule import Schedule
 from dpfda.problems.count import count_part
 from dpfda.problems.covariance import CovarianceProblem
 from dpfda.problems.ellipsoid_stages import InsideProblem
 from dpfda.problems.mean import MeanProblem
 from dpfda.problems.stage import Stage
+from dpfda.results.posterior import Seen, posterior, sizes_and_shapes
 from dpfda.results.postprocess import shrunk
 
-#: Radii on offer: from twice the bound's down, a fourth of an octave apart.
+#: Radii on offer about a centre: from twice the scale (or the bound's radius) down, a fourth of an octave apart. A
+#: scale is one of the bound's radius and less.
 RADII = 2.0 ** (1 - np.arange(45) / 4)
-#: Curves outside are clipped, which makes a covariance too small: no more of them than this share, and fewer and
-#: fewer as n times the choice's epsilon grows beyond this number.
+SCALES = RADII[RADII <= 1]
+#: Curves outside the radius are clipped. Where a centre's method is given: a share of ``600 / (n epsilon)``, as noise
+#: is, and at most two fifths. Clipping leaves directions alone and lessens noise; what it takes of the size is given
+#: back afterwards (derivations: covariance). The scale is for a rough mean: nearly all curves.
+FEW, AT_MOST, STRAGGLERS = 600.0, 0.4, 0.02
+#: Radii that hold enough curves are told apart by their octave: at this many records over epsilon, and a share of them
+#: that cannot add up to a half over the ladder's eleven octaves.
+OCTAVE, OCTAVE_SHARE = 4.0, 0.04
+#: The same in earlier versions: no more outside than this share, fewer as n times the choice's epsilon grows.
 MOST_OUTSIDE, PLENTY = 0.1, 100.0
-#: Radii that hold enough curves are told apart by their octave: at this many records over epsilon, and no more than a
-#: share of them.
 TELL_APART, MOST_PRICE = 12.0, 0.05
+#: The rough mean is nothing but the public centre with this weight, else of any size, and falls as these powers of
+#: frequency.
+NOTHING, DECAYS = 0.8, (0.0, 2.0, 4.0)
+#: How far curves stray, typically, of the bound's radius; a radius that is chosen is wider than need be by this factor.
+STRAY, WIDER = 0.35, 1.2
+COUNTED = {3: "three", 4: "four"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,17 +83,23 @@ class Centring(Schedule):
 
     @cached_property
     def first(self) -> Stage:
-        parts = Auto(passes=1).calibrate(self.home, self._divided * self.method.centre)
-        if self.problem.count_is_private:
-            parts = (*parts, count_part(self.home.basis.size, self.home.n, self._count))
-        return Stage(self.home, parts)
+        if self.method.scale is None:
+            return self._rough(self.home)
+        center, radii = self.bound.center, self.bound.radius * SCALES
+        return self._choice(center, radii, self._divided * self.method.scale, STRAGGLERS)
 
     def stages(self, drawn: Sequence[np.ndarray]) -> list[Stage]:
         """The stages that led to these draws, and the one that follows them, if any."""
-        curve = self._centre(drawn[0])
-        found = [self.first, self._choice(curve)]
-        if len(drawn) > 1:
-            found.append(self._covariance(L2Ball(float(self.radii[int(np.argmax(drawn[1]))]), curve)))
+        found, scale, later = [self.first], self.bound.radius, list(drawn)
+        if self.method.scale is not None and later:
+            scale = float(self.bound.radius * SCALES[int(np.argmax(later.pop(0)))])
+            found.append(self._rough(self._mean(L2Ball(scale, self.bound.center))))
+        if later and isinstance(found[-1].problem, MeanProblem):
+            curve = self._centre(found[-1], later[0])
+            found.append(self._choice(curve, scale * RADII, self._divided * self.method.selection))
+            if len(later) > 1:
+                radius = float((scale * RADII)[int(np.argmax(later[1]))])
+                found.append(self._covariance(L2Ball(radius, curve)))
         return found
 
     def next(self, drawn: Sequence[np.ndarray]) -> Stage | None:
@@ -88,35 +109,62 @@ class Centring(Schedule):
         return self.stages(drawn)[-1]
 
     def combine(self, drawn: Sequence[np.ndarray]) -> np.ndarray:
-        stage, noisy = self.last(drawn), drawn[2]
+        stage, noisy = self.last(drawn), drawn[-1]
         if self.problem.count_is_private:
-            noisy = np.append(noisy[:-1], drawn[0][-1])
+            noisy = np.append(noisy[:-1], drawn[-3][-1])
         return stage.problem.finish(noisy, stage.parts)
 
-    def _centre(self, noisy: np.ndarray) -> np.ndarray:
+    def _first_method(self, home: MeanProblem) -> Method:
+        return self.method.first or earlier_centre(home, self._divided * self.method.centre)
+
+    def _rough(self, home: MeanProblem) -> Stage:
+        """The pass for a rough mean of curves clipped to the bound, or to the scale."""
+        parts = self._first_method(home).calibrate(home, self._divided * self.method.centre)
+        if self.problem.count_is_private:
+            parts = (*parts, count_part(home.basis.size, home.n, self._count))
+        return Stage(home, parts)
+
+    def _centre(self, stage: Stage, noisy: np.ndarray) -> np.ndarray:
         """The released mean, shrunk, as a curve."""
-        coefficients = shrunk(self.home.finish(noisy, self.first.parts), self.first, "james-stein", self.home)
-        return np.asarray(self.home.basis.synthesize(coefficients) + self.home.offset)
+        home = stage.problem
+        assert isinstance(home, MeanProblem)
+        coefficients = home.finish(noisy, stage.parts)
+        if self.method.first is None:
+            coefficients = shrunk(coefficients, stage, "james-stein", home)
+        else:
+            part = stage.parts[0]
+            size, scales = part.where.size, part.law.scales
+            shapes = np.arange(1.0, size + 1) ** -np.array(DECAYS)[:, None]
+            shapes /= shapes.sum(axis=1, keepdims=True)
+            faint = 0.01 * (size + 1) * float(scales[0]) ** 2
+            prior = sizes_and_shapes(shapes, float(home.bound.outer) ** 2, faint, NOTHING)
+            about = (coefficients - home.center_coefficients)[part.where]
+            coefficients = home.center_coefficients.copy()
+            coefficients[part.where] += posterior([Seen(np.arange(size), about, scales)], prior).mean
+        return np.asarray(home.basis.synthesize(coefficients) + home.offset)
 
-    @property
-    def radii(self) -> np.ndarray:
-        return self.bound.radius * RADII
-
-    def _choice(self, curve: np.ndarray) -> Stage:
-        epsilon = self._divided * self.method.selection
-        inner = self._mean(Ellipsoid(np.full(self.home.basis.size, self.radii[0]), curve))
+    def _choice(
+        self, curve: np.ndarray | None, radii: np.ndarray, epsilon: Fraction, outside: float | None = None
+    ) -> Stage:
+        """A private choice of one of these radii about a centre, largest first (derivations: private choice)."""
+        inner = self._mean(Ellipsoid(np.full(self.home.basis.size, radii[0]), curve))
         strength = self.home.n * float(epsilon)
-        outside = MOST_OUTSIDE * min(1.0, (PLENTY / strength) ** 1.5)
-        prices = min(MOST_PRICE, TELL_APART / strength) * self.home.n * np.log2(RADII / RADII.min())
+        if self.method.first is None:
+            outside = MOST_OUTSIDE * min(1.0, (PLENTY / strength) ** 1.5)
+            price = min(MOST_PRICE, TELL_APART / strength)
+        else:
+            outside = min(AT_MOST, FEW / (self.home.n * float(self._divided))) if outside is None else outside
+            price = min(OCTAVE_SHARE, OCTAVE / strength)
+        prices = price * self.home.n * np.log2(radii / radii.min())
         held = 1 - Fraction(round(1e6 * outside), 10**6)
-        problem = InsideProblem(inner, (0,), (RADII / RADII[0])[:, None], held, prices, nested=True)
-        return problem.choice(epsilon)
+        return InsideProblem(inner, (0,), (radii / radii[0])[:, None], held, prices, nested=True).choice(epsilon)
 
     def _covariance(self, bound: L2Ball) -> Stage:
         code = self.problem.code
         problem = CovarianceProblem.of(
             self.problem.basis, bound, code.n, self.problem.decay, neighbors=code.neighbors, invalid=code.invalid,
             standardize=code.standardize, fill=code.fill, shrinks=self.problem.shrinks, alignment=code.alignment,
+            by_power=self.problem.by_power,
         )  # fmt: skip
         return Stage(problem, self.method.calibrate(problem, self._divided))
 
@@ -124,25 +172,17 @@ class Centring(Schedule):
 
     def foreseen_radius(self, stray: float) -> float:
         """The radius that should hold curves which stray this far from a mean that was released with noise."""
-        return min(float(WIDER * np.sqrt(2 * stray**2 + self._centre_error)), float(self.radii[0]))
+        return min(float(WIDER * np.sqrt(2 * stray**2 + self._centre_error)), float(self.bound.radius * RADII[0]))
 
     @cached_property
     def _centre_error(self) -> float:
-        epsilon = self._divided * self.method.centre
-        return Outlook(self.home, epsilon).typical(Auto(passes=1).resolved(self.home, epsilon))
-
-    @cached_property
-    def gain(self) -> float:
-        """How many times less noise than without a centre, typically over how far curves may stray."""
-        radii = [self.foreseen_radius(share * self.bound.radius) for share in STRAYS]
-        ratio = np.mean(np.log([self.bound.radius / radius for radius in radii]))
-        return float(np.exp(4 * ratio) * (self.method.rest * self._divided / self.epsilon) ** 2)
+        method, epsilon = self._first_method(self.home), self._divided * self.method.centre
+        return earlier_error(self.home, epsilon, method)
 
     @cached_property
     def expected_stage(self) -> Stage:
         """The last pass as it should turn out for curves that stray a typical way."""
-        radius = self.foreseen_radius(STRAYS[1] * self.bound.radius)
-        return self._covariance(L2Ball(radius, self.bound.center))
+        return self._covariance(L2Ball(self.foreseen_radius(STRAY * self.bound.radius), self.bound.center))
 
     @property
     def risk(self) -> float:
@@ -150,16 +190,19 @@ class Centring(Schedule):
 
     def outcome(self, drawn: Sequence[np.ndarray]) -> str:
         """What the choice fell on."""
-        size = float(np.sqrt(self.last(drawn).error))
+        last = self.last(drawn)
+        assert isinstance(last.problem, CovarianceProblem)
         return (
-            f"The radius that was chosen is {self.radii[int(np.argmax(drawn[1]))]:.3g}; with it the noise has a root "
-            f"mean squared L2 size of {size:.3g}."
+            f"The radius that was chosen is {last.problem.code.bound.outer:.3g}; with it the noise has a root "
+            f"mean squared L2 size of {float(np.sqrt(last.error)):.3g}."
         )
 
     @property
     def numbers_text(self) -> str:
-        first, last = (sum(part.where.size for part in stage.parts) for stage in (self.first, self.expected_stage))
-        return f"{first}, then one of {RADII.size} radii, then {last} of {self.problem.size}"
+        parts = self._rough(self.home).parts, self.expected_stage.parts
+        first, last = (sum(part.where.size for part in stage) for stage in parts)
+        scale = "" if self.method.scale is None else f"one of {SCALES.size} scales, then "
+        return f"{scale}{first}, then one of {RADII.size} radii, then {last} of {self.problem.size}"
 
     def explanation(self) -> str:
         """What is done in each pass, for which share of the budget."""
@@ -168,8 +211,16 @@ class Centring(Schedule):
             if self.problem.count_is_private
             else ""
         )
+        scale = (
+            ""
+            if self.method.scale is None
+            else f"a private choice of the curves' scale about the public centre ({self.method.scale} of epsilon), for "
+        )
+        of_epsilon = " of epsilon" if self.method.scale is None else ""
+        held = "that holds nearly all curves" if self.method.first is None else "that holds most curves"
         return (
-            f"The data is read three times: for a rough centre ({self.method.centre} of epsilon), for a private choice "
-            f"of a radius about it that holds nearly all curves, by permute and flip ({self.method.selection}), and "
-            f"for the covariance of curves clipped to that ball ({self.method.rest}). These shares add up.{count}"
+            f"The data is read {COUNTED[self.passes]} times: for {scale}a rough centre ({self.method.centre}"
+            f"{of_epsilon}), for a private choice of a radius about it {held}, by permute and flip "
+            f"({self.method.selection}), and for the covariance of curves clipped to that ball ({self.method.rest}). "
+            f"These shares add up.{count}"
         )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
@@ -12,12 +12,12 @@ from dpfda.bounds.bodies import L2Ball
 from dpfda.core.checks import Epsilon, Invalid, Neighbors, check_choice
 from dpfda.core.codec import LATER
 from dpfda.core.errors import ParameterError
-from dpfda.methods import Auto, Centred, KNorm, Method, Minimax
+from dpfda.methods import Auto, Centred, KNorm, Leading, Method
 from dpfda.methods.staged import LARGEST, SMALLEST
 from dpfda.plans.base import Plan
 from dpfda.plans.centring import Centring
 from dpfda.plans.checks import CHOSEN
-from dpfda.plans.curves import alignment_of, check_alignment, check_curves, choose_method, curve_words, only_curves
+from dpfda.plans.curves import alignment_of, as_grid, check_alignment, check_curves, curve_words, only_curves
 from dpfda.plans.schedule import Schedule
 from dpfda.problems.covariance import MOST_SQUARES, CovarianceProblem
 from dpfda.results.covariance import CovarianceRelease
@@ -25,11 +25,15 @@ from dpfda.results.wording import AccuracyWords, Wording
 from dpfda.spaces.alignment import Align
 from dpfda.spaces.grid import Grid
 from dpfda.spaces.kernels import Kernel
+from dpfda.spaces.stationary import Matern
 from dpfda.spaces.symmetric import SymmetricBasis
 from dpfda.spaces.units import Unit
 
 #: Functions of one variable that a covariance is expanded in: 2,080 free numbers.
 MOST_FUNCTIONS = 64
+#: Shares of epsilon by default: for the scale of curves about the public centre, their rough mean, and the radius about
+#: it. Any are valid: they add up. Half or twice of each changes angles by a few per cent (derivations: covariance).
+SCALE, CENTRE, SELECTION = Fraction(1, 20), Fraction(1, 10), Fraction(1, 20)
 #: What the expected risk counts.
 RISK = "noise and bias, as left by shrinkage, over a public class of covariances"
 
@@ -52,10 +56,10 @@ class CovariancePlan(Plan[CovarianceRelease]):
     grid : Grid or int
         Where curves have their values; a number of points lies on [0, 1].
     kernel : Kernel or callable, optional
-        How smooth curves are expected to be. Default: Matern 3/2 with a tenth of the domain as length scale.
+        How smooth curves are expected to be. Default: Matern 3/2, with the whole domain as length scale where products
+        of the first functions are released (as by default), a tenth of it with other methods.
     method : Method, optional
-        How noise is added. Default: about a private centre where that pays, else whichever of Minimax and KNorm has the
-        smaller expected risk.
+        How noise is added. Default: :class:`Leading`, within a private radius about a private centre.
     neighbors : {"replace", "add-remove"}
         What neighbours differ by: one record exchanged for another, or one record more or less.
     invalid : {"raise", "center"}
@@ -123,6 +127,9 @@ class CovariancePlan(Plan[CovarianceRelease]):
     align: Align | None = field(default=None, metadata=LATER)
 
     def __post_init__(self) -> None:
+        if self.kernel is None:
+            object.__setattr__(self, "grid", as_grid(self.grid))
+            object.__setattr__(self, "kernel", Matern(length_scale=self.grid.length / (1 if self._leads else 10)))
         check_curves(self, L2Ball, "A single curve does not vary; privacy needs company.")
         check_alignment(self)
         only_curves(self.grid, "a covariance")
@@ -144,18 +151,22 @@ class CovariancePlan(Plan[CovarianceRelease]):
         )  # fmt: skip
         return self.method.frame(problem)
 
+    @property
+    def _leads(self) -> bool:
+        """Whether products of the first functions are released."""
+        method = self.method.method if isinstance(self.method, Centred) else self.method
+        return method is None or isinstance(method, Auto | Leading)
+
     def _choose_method(self, auto: Auto) -> None:
-        """About a private centre where that pays, typically; else whichever of two has the smaller expected risk."""
+        """About a private centre and within a private radius, unless the data may not be read so often."""
         if auto.spread is not None:
             raise ParameterError("the spread is for means", repr(auto), "Pass method=dp.Auto().")
-        enough = auto.passes is None or auto.passes >= len(Centred.steps)
-        if enough and SMALLEST < self.bound.radius < LARGEST:
-            about = [replace(self, method=Centred(m)) for m in (Minimax(), KNorm())]
-            best = min(about, key=lambda plan: plan.expected_risk)
-            if isinstance(best.schedule, Centring) and best.schedule.gain > 1:
-                object.__setattr__(self, "method", best.method)
-                return
-        choose_method(self)
+        chosen: Method = Leading()
+        if SMALLEST < self.bound.radius < LARGEST:
+            scale = None if self.standardize or auto.passes == 3 else SCALE  # standardised curves have a public scale
+            centred = Centred(Leading(), CENTRE, SELECTION, scale, KNorm())
+            chosen = centred if auto.passes is None or auto.passes >= len(centred.steps) else chosen
+        object.__setattr__(self, "method", chosen)
 
     @cached_property
     def schedule(self) -> Schedule:
@@ -169,6 +180,11 @@ class CovariancePlan(Plan[CovarianceRelease]):
 
     def postprocessed(self, release: CovarianceRelease) -> CovarianceRelease:
         return release.shrink() if self.postprocess else release
+
+    @property
+    def shrinkage(self) -> str:
+        """How a release of this plan is shrunk by default."""
+        return "posterior" if self._leads else "bayes"
 
     @property
     def wording(self) -> Wording:

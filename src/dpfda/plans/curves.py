@@ -11,7 +11,6 @@ import numpy as np
 from dpfda.bounds.bodies import Bound, L2Ball
 from dpfda.core.checks import INVALID, NEIGHBORS, as_epsilon, check_choice, check_integer, number_of_records
 from dpfda.core.errors import ParameterError, shown
-from dpfda.methods import KNorm, Minimax
 from dpfda.plans.checks import check_method
 from dpfda.results.wording import describe_bound
 from dpfda.spaces.alignment import Alignment, as_align
@@ -80,12 +79,6 @@ def alignment_of(plan: AlignedPlan) -> Alignment | None:
     basis, center = plan.kernel.basis(plan.grid), plan.bound.center_on(plan.grid.size)
     lenient = plan.invalid == "center"
     return Alignment(plan.grid, basis, center, plan.bound.outer, lenient, plan.fill, plan.unit, plan.align)
-
-
-def choose_method(plan: CovariancePlan) -> None:
-    """Whichever of Minimax and KNorm has the smaller expected risk, which is known before data."""
-    best = min((Minimax(), KNorm()), key=lambda m: replace(plan, method=m).expected_risk)
-    object.__setattr__(plan, "method", best)
 
 
 def as_grid(grid: object) -> AnyGrid:

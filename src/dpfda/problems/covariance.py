@@ -39,6 +39,8 @@ ROWS = 1 << 14
 #: how much smoother than the kernel's guess of a mean it may be (derivations: covariance). A guess: a bad one costs
 #: accuracy, never privacy.
 SHARES, POWERS = (0.5, 0.15, 0.04), (1.0, 2.0)
+#: The same where it does not follow the kernel: energies of one direction fall as these powers of frequency.
+DECAYS = (2.0, 4.0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,15 +52,16 @@ class CovarianceProblem(DefaultProblem):
     n: int
     decay: float | None
     shrinks: bool = True
+    by_power: bool = False
 
     @classmethod
     def of(
         cls, basis: SymmetricBasis, bound: L2Ball, n: int, decay: float | None, *, neighbors: str, invalid: str,
-        standardize: bool, fill: int | None, shrinks: bool, alignment: Alignment | None = None,
+        standardize: bool, fill: int | None, shrinks: bool, alignment: Alignment | None = None, by_power: bool = False,
     ) -> CovarianceProblem:  # fmt: skip
         ball = Ellipsoid(np.full(basis.line.size, bound.radius), bound.center)
         code = MeanProblem(basis.line, ball, n, decay, neighbors, invalid, standardize, fill, alignment)
-        return cls(basis, code, n, decay, shrinks)
+        return cls(basis, code, n, decay, shrinks, by_power)
 
     # -- public facts ---------------------------------------------------------------------
 
@@ -119,13 +122,19 @@ class CovarianceProblem(DefaultProblem):
 
     @cached_property
     def prior_energies(self) -> np.ndarray:
-        """One strong direction each, as smooth as the kernel's guess of a mean or more so (derivations: covariance)."""
+        """One strong direction each, as smooth as the kernel's guess of a mean or more so (derivations: covariance).
+
+        Or, where `by_power`, with energies that fall as powers of frequency, whatever the kernel.
+        """
         line = self.basis.line.eigenvalues / self.basis.line.eigenvalues[0]
         j, k = self.basis.index.T
+        if self.by_power:
+            shapes = [np.arange(1.0, line.size + 1) ** -decay for decay in DECAYS]
+        else:
+            shapes = [line ** (power * (1 + 1 / self.decay if self.decay else 1.0)) for power in POWERS]
         members = []
-        for power in POWERS:
-            shape = line ** (power * (1 + 1 / self.decay if self.decay else 1.0))
-            shape /= shape.sum()
+        for shape in shapes:
+            shape = shape / shape.sum()
             members += [(s * self.code.bound.outer**2 * self.basis.heights) ** 2 * shape[j] * shape[k] for s in SHARES]
         return np.array(members)
 

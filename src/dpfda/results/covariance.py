@@ -11,9 +11,12 @@ from numpy.typing import ArrayLike
 
 from dpfda.core import codec
 from dpfda.core.errors import ParameterError, shown
+from dpfda.methods import Centred, Leading
+from dpfda.problems.covariance import CovarianceProblem
 from dpfda.results import plots
 from dpfda.results.base import Release
 from dpfda.results.postprocess import shrink
+from dpfda.results.principal import clip_loss, most_likely
 from dpfda.spaces.symmetric import SymmetricBasis
 
 if TYPE_CHECKING:
@@ -21,6 +24,8 @@ if TYPE_CHECKING:
 
 #: The step that makes a release a covariance.
 POSITIVE = "projection onto covariances"
+#: The step that gives back what the clip to a private radius took, as if curves were Gaussian.
+UNCLIPPED = "size from before the clip"
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -67,9 +72,35 @@ class CovarianceRelease(Release):
         nearest = codec.frozen_array(self._basis.nearest_positive(self.coefficients))
         return replace(self, coefficients=nearest, steps=(*self.steps, POSITIVE))
 
-    def shrink(self, method: str = "bayes") -> Self:
-        """Shrunk towards zero with the known noise law, then brought back among covariances."""
-        return shrink(self, method).project()
+    def shrink(self, method: str | None = None) -> Self:
+        """Shrunk with the known noise law, then brought back among covariances.
+
+        Parameters
+        ----------
+        method : {"posterior", "bayes", "james-stein"}, optional
+            "posterior" is the exact posterior mean, for :class:`dpfda.methods.Leading`; about a private centre the size
+            that the clip took is given back as well. The others pull towards zero. Default: "posterior" where it is to
+            be had, else "bayes".
+        """
+        method = self.plan.shrinkage if method is None else method
+        if method != "posterior":
+            return shrink(self, method).project()
+        chosen = self.plan.chosen
+        if not isinstance(chosen.method if isinstance(chosen, Centred) else chosen, Leading):
+            raise ParameterError("the posterior mean is for dp.methods.Leading", repr(chosen), "Pass method='bayes'.")
+        stage = self.plan.schedule.last(self.drawn)
+        problem, part = cast(CovarianceProblem, stage.problem), stage.parts[0]
+        radius, likely = float(problem.code.bound.outer), np.zeros(self.raw.size)
+        likely[part.where] = most_likely(
+            self.raw[part.where], self._basis.index[part.where], float(part.law.scales[0]), radius**2
+        )
+        shrunk = replace(self, coefficients=codec.frozen_array(likely), steps=("shrinkage by the posterior mean",))
+        return shrunk.project()._unclipped(radius) if isinstance(chosen, Centred) and chosen.first else shrunk.project()
+
+    def _unclipped(self, radius: float) -> Self:
+        """As large as Gaussian curves would be that look like this when clipped to this radius."""
+        whole = codec.frozen_array(clip_loss(np.maximum(self._spectrum[0], 0.0), radius) * self.coefficients)
+        return replace(self, coefficients=whole, steps=(*self.steps, UNCLIPPED))
 
     # -- principal components -------------------------------------------------------------
 
