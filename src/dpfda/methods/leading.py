@@ -18,8 +18,8 @@ from dpfda.problems.stage import Part
 #: How many functions, K, of n epsilon = x. In units of the radius to the fourth, noise on K(K+1)/2 numbers has the
 #: energy ``4 K^4 / x^2``, and a strong direction with the share s of the squared radius, of energies ``j^-(p+1)``,
 #: misses about ``s^2 K^-p``: the least sum has K as a power ``2 / (4 + p)`` of x, 2/5 for rough curves (p = 1) to 2/7
-#: for smooth ones (p = 3). This lies between, with s from .15 to .2 (derivations: covariance).
-GROWTH, POWER = 0.33, 3 / 8
+#: for smooth ones (p = 3). This is p = 2 with s = .3, the factor .459 rounded down (derivations: covariance).
+GROWTH, POWER = 0.455, 1 / 3
 #: Two principal components that differ from each other and from a level need some functions even in much noise.
 FEWEST = 5
 
