@@ -27,7 +27,7 @@ ANY = {
     "ledger": 4,
     "methods": 5,
     "noise": 4,
-    "plans": 14,
+    "plans": 13,
     "problems": 1,
     "reading": 54,
     "release": 2,

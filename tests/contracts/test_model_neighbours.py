@@ -205,6 +205,17 @@ PLANS = {
     "three inputs": lambda relation, passes: smoother_plan(relation, 3, components=7, passes=passes),
     "five inputs": lambda relation, passes: smoother_plan(relation, 5, passes=passes),
 }
+GUIDED = {
+    "mean": (lambda relation: curves_plan(relation, 3.0), 2),
+    "mean, ranges": (lambda relation: curves_plan(relation, [(0, 1), (-50.0, 400.0)]), 2),
+    "mean, standardised": (lambda relation: curves_plan(relation, 3.0, standardize=True), 1),
+    "residuals": (lambda relation: curves_plan(relation, 3.0, epsilon=20.0), 4),
+    "residuals, ranges": (lambda relation: curves_plan(relation, [(0, 1), (-50.0, 400.0)], epsilon=20.0), 4),
+    "moments": (lambda relation: curves_plan(relation, 3.0, epsilon=100.0), 5),
+    "level of one input": (lambda relation: smoother_plan(relation, 1), 2),
+    "one input": (lambda relation: smoother_plan(relation, 1, epsilon=100.0), 5),
+    "three inputs": (lambda relation: smoother_plan(relation, 3, components=7, epsilon=100.0), None),
+}
 
 
 def odd_pairs(
@@ -239,6 +250,38 @@ def test_no_neighbour_moves_a_moment_past_its_share(name, passes, relation, rng)
         losses = stage_losses(stage, pairs)
         assert max(losses) <= float(stage.epsilon)
         assert max(losses) > 0
+
+
+@pytest.mark.parametrize("relation", RELATIONS)
+@pytest.mark.parametrize("name", GUIDED)
+def test_no_neighbour_moves_a_guided_stage_past_its_share(name, relation, rng):
+    """The default: a radius of lengths, the mean, residuals or moments; draws in between at several radii."""
+    make, passes = GUIDED[name]
+    plan = make(relation)
+    assert plan.is_guided
+    assert plan.chosen.passes == (passes or plan.schedule.passes)
+    pairs = odd_pairs(plan, rng)
+    drawn = drawn_without_noise(plan, pairs[0][0])
+    for place in (0, 5, 10) if plan.chosen.radius else (None,):
+        if place is not None:
+            drawn[0] = np.eye(len(drawn[0]))[place]
+        stages = [plan.stage, *(plan.schedule.next(drawn[:done]) for done in range(1, plan.chosen.passes))]
+        assert sum((stage.epsilon for stage in stages), Fraction(0)) == plan.epsilon
+        for stage in stages:
+            losses = stage_losses(stage, pairs)
+            assert 0 < max(losses) <= float(stage.epsilon)
+    assert plan.schedule.next(drawn) is None
+
+
+def test_the_bound_on_a_mean_within_a_radius_is_met():
+    """Opposite responses, far beyond the radius that was drawn: the part of the mean is used up."""
+    plan = curves_plan("replace", 3.0, epsilon=20.0)
+    curve = plan.response.code.basis.functions[:, 0]
+    stage = plan.schedule.next([np.eye(11)[3]])
+    base = np.tile(np.append([3.0, 0.0], 0.2 + 9 * curve), (plan.n, 1))
+    moved = base.copy()
+    moved[0, 2:] = 0.2 - 9 * curve
+    assert 0.98 <= stage_loss(stage, base, moved) / float(stage.parts[1].law.epsilon) <= 1
 
 
 @pytest.mark.parametrize("bound", [3.0, [(-1.0, 1.0), (-2.0, 2.0)]])

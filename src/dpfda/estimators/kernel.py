@@ -8,7 +8,6 @@ from fractions import Fraction
 from typing import Any, Self
 
 import numpy as np
-from scipy.special import expit
 from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.utils import Tags
 from sklearn.utils.metaestimators import available_if
@@ -304,8 +303,13 @@ class KernelClassifier(ClassifierMixin, PrivateEstimator):
         return X, Coder(tuple(map(label_text, classes))).column(labels), classes
 
     def decision_function(self, X: Records) -> np.ndarray:
-        """Positive where the second class is predicted; with more than two, one column per class."""
+        """Positive where the second class is predicted; with more than two, one column per class.
+
+        With logistic loss and two classes it is the logarithm of the odds.
+        """
         inputs = self._inputs(X)
+        if isinstance(self.release_, FunctionRelease) and _is_logistic(self):
+            return self.release_.log_odds(inputs)
         return decision(self.release_, inputs)
 
     def predict(self, X: Records) -> np.ndarray:
@@ -317,12 +321,12 @@ class KernelClassifier(ClassifierMixin, PrivateEstimator):
     @available_if(_is_logistic)
     def predict_proba(self, X: Records) -> np.ndarray:
         """Probabilities of the classes (logistic loss), drawn towards one half by what the noise is known to add."""
-        scores = self.decision_function(X)
-        plan = self.plan_.plans[0] if isinstance(self.plan_, ClassPlan) else self.plan_
-        likely = expit(scores / np.sqrt(1 + np.pi * plan.accuracy.typical_sd**2 / 8))
-        if scores.ndim == 1:
+        inputs = self._inputs(X)
+        if not isinstance(self.release_, ClassRelease):
+            likely = self.release_.probability(inputs)
             return np.column_stack([1 - likely, likely])
-        values: np.ndarray = likely / likely.sum(axis=1, keepdims=True)
+        each = np.column_stack([part.probability(inputs) for part in self.release_.values()])
+        values: np.ndarray = each / each.sum(axis=1, keepdims=True)
         return values
 
     def plot(self, ax: plots.Axes | None = None, **options: Any) -> plots.Axes:

@@ -15,6 +15,9 @@ from dpfda.problems.moments import MomentProblem
 
 #: Squared size of the signal as a share of the squared bound, and size of a residual as a share of the bound.
 SIGNAL, RESIDUAL = 0.05, 0.25
+#: A radius that holds most responses is about this share of an honest bound: what is guessed of the signal and of
+#: residuals stays the same where it is found first.
+WITHIN = 0.5
 #: Share of a squared error that clipping makes one correction leave.
 LEFT = 0.005
 
@@ -26,6 +29,7 @@ class Forecast:
     problem: MomentProblem
     smoothness: np.ndarray
     epsilon: float
+    within: float = 1.0  # the response's radius as a share of the bound that guesses are made by
 
     @property
     def energies(self) -> np.ndarray:
@@ -34,7 +38,11 @@ class Forecast:
     @property
     def signal(self) -> float:
         """Expected squared size of predictions."""
-        return SIGNAL * self.problem.response.outer**2
+        return SIGNAL * self._bound**2
+
+    @property
+    def _bound(self) -> float:
+        return self.problem.response.outer / self.within
 
     @cached_property
     def coefficient(self) -> float:
@@ -94,7 +102,7 @@ class Forecast:
 
         Noise is ball noise, or matched Laplace noise if that has less energy.
         """
-        residual = float(np.sqrt((RESIDUAL * self.problem.response.outer) ** 2 + rough))
+        residual = float(np.sqrt((RESIDUAL * self._bound) ** 2 + rough))
         size = residual * float(np.sqrt(self.energies.sum()))
         far = self.problem.diameter * size / (share * self.epsilon)
         s, q = self.shape[:count], self.problem.design.size

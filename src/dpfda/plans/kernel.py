@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Literal
@@ -24,24 +24,24 @@ from dpfda.core.checks import (
     check_positive,
     number_of_records,
 )
-from dpfda.core.codec import LATER
+from dpfda.core.codec import LATER, frozen_array
 from dpfda.core.errors import ParameterError, shown
 from dpfda.core.labels import as_groups
 from dpfda.methods import FRL, KNorm, Method
 from dpfda.plans.base import Plan
 from dpfda.plans.checks import CHOSEN, as_box
+from dpfda.plans.class_densities import ClassDensities, components_for, density_functions
+from dpfda.plans.kernel_choice import as_stationary, candidates, kernel_words
+from dpfda.plans.schedule import Schedule
+from dpfda.problems.label_moments import LabelMoments
 from dpfda.problems.losses import Hinge, Huber, Logistic, Loss
 from dpfda.problems.risk import RiskProblem
 from dpfda.results.function import FunctionRelease
 from dpfda.results.wording import AccuracyWords, Wording
-from dpfda.spaces.inputs import LENGTH, LENGTH_ABOVE, FeatureMap, InputBox, kernel_basis
-from dpfda.spaces.stationary import Gaussian, Stationary
+from dpfda.spaces.inputs import FeatureMap, InputBox
+from dpfda.spaces.stationary import Stationary
 
 LOSSES = ("logistic", "hinge", "huber")
-#: Functions whose eigenvalue is above this share of the largest are those that the kernel gives weight.
-FAINT = 0.025
-#: How many of them, or how many times as many, are considered.
-SHARES = (0.12, 0.18, 0.25, 0.35, 0.5, 0.7, 1.0, 1.5, 2.0, 3.0)
 #: Public guesses by which a penalty is chosen: how strongly losses curve where it matters, and how large a decision
 #: function is (in margins), or a regression (as a share of half the range, squared).
 CURVATURE, MARGIN, SIGNAL = {"logistic": 0.2, "hinge": 0.5, "huber": 1.0}, 4.0, 0.05
@@ -56,8 +56,6 @@ MOST_PENALTY = 0.3
 #: Penalties below this share of the loss's largest curvature would take the certain solver too long, and thresholds
 #: below this share of the range would drown in the rounding of predictions.
 LEAST_PENALTY, LEAST_THRESHOLD = 1e-7, 0.01
-#: Pairs of waves that a decision function has above three dimensions.
-DECIDING = 24
 #: What the expected risk counts.
 RISK = "noise; the bias of the penalty depends on the data"
 
@@ -136,6 +134,7 @@ class KernelPlan(Plan[FunctionRelease]):
             invalid: Invalid = "raise",
             method: Method | None = None,
             labels_read: bool | None = None,
+            way: Literal["densities"] | None = None,
         ) -> None: ...
 
     n: int
@@ -155,6 +154,8 @@ class KernelPlan(Plan[FunctionRelease]):
     method: Method = CHOSEN
     #: Whether the list of classes was read from the data, where it is not private.
     labels_read: bool | None = field(default=None, metadata=LATER)
+    #: "densities" where classes are told apart by their densities; nothing where a penalised loss is minimised.
+    way: str | None = field(default=None, metadata=LATER)
 
     def __post_init__(self) -> None:
         put = partial(object.__setattr__, self)
@@ -170,6 +171,11 @@ class KernelPlan(Plan[FunctionRelease]):
         if self.components is not None:
             put("components", check_integer("components", self.components, 1, "Leave it out to have it chosen."))
         check_positive("psi", self.psi)
+        self._settle_way()
+        if self.way is not None:
+            self._settle_densities()
+            self.stage  # noqa: B018  (as below)
+            return
         if self.components is None or self.psi is None:
             components, psi = self._balanced()
             put("components", components)
@@ -179,6 +185,28 @@ class KernelPlan(Plan[FunctionRelease]):
         if self.method is None:
             put("method", self._quieter())
         self.stage  # noqa: B018  (calibrate now: a plan that cannot be carried out is refused when it is made)
+
+    def _settle_way(self) -> None:
+        """Densities of the classes, unless a penalty or a method is given, or there are too many inputs for them."""
+        decides = self.criterion != "huber" and self.box.dimension <= 3
+        if self.way is None and decides and self.psi is None and self.method is None:
+            object.__setattr__(self, "way", "densities")
+        if self.way is None:
+            return
+        check_choice("way", self.way, ("densities",))
+        if not decides or self.psi is not None:
+            raise ParameterError(
+                "densities are for classes of up to three inputs, without a penalty", "another plan", "Drop way or psi."
+            )
+
+    def _settle_densities(self) -> None:
+        put = partial(object.__setattr__, self)
+        if self.components is None:
+            put("components", components_for(self.box, self.kernel, self.n * float(self.epsilon)))
+        if self.method is None:
+            put("method", KNorm(self.components))
+        if self.method != KNorm(self.components):
+            raise ParameterError("densities are released with ball noise", shown(self.method), "Drop method.")
 
     def _settle_responses(self) -> None:
         put = partial(object.__setattr__, self)
@@ -279,9 +307,24 @@ class KernelPlan(Plan[FunctionRelease]):
         return Hinge() if self.criterion == "hinge" else Logistic()
 
     @cached_property
-    def problem(self) -> RiskProblem:
+    def schedule(self) -> Schedule:
+        problem = self.problem
+        return ClassDensities.of(problem, self.epsilon) if isinstance(problem, LabelMoments) else super().schedule
+
+    def postprocessed(self, release: FunctionRelease) -> FunctionRelease:
+        """Densities are shrunk to their posterior mean; a minimiser stays as it was drawn."""
+        if not isinstance(self.schedule, ClassDensities):
+            return release
+        found = frozen_array(self.schedule.shrunk(release.drawn))
+        return replace(release, coefficients=found, steps=("posterior mean",))
+
+    @cached_property
+    def problem(self) -> RiskProblem | LabelMoments:
         if self.bound is None:
             levels = tuple(1.0 if i == self.positive else -1.0 for i in range(len(self.classes or ())))
+            if self.way is not None:
+                beside = density_functions(self.components) if self.criterion == "logistic" else 0
+                return LabelMoments(self.features, self.n, levels, beside, self.neighbors, self.invalid)
         else:
             half = (self.bound[1] - self.bound[0]) / 2
             levels = tuple(np.linspace(-half, half, LEVELS).tolist())
@@ -309,12 +352,16 @@ class KernelPlan(Plan[FunctionRelease]):
                     "classes=[...] prevents."
                 )
             size, name = 1.0, "a margin of one over the box"
+            if isinstance(self.schedule, ClassDensities):
+                text += self.schedule.words()
+                size, name = 1.0, "the uniform density of the box"
         else:
             low, high = self.bound
             rows.append(("responses", f"clipped to [{low:g}, {high:g}]"))
             text += f"Responses are clipped to the public range [{low:g}, {high:g}]."
             size, name = (high - low) / 2, "half the range of responses over the box"
-        rows.append(("penalty", f"psi {self.psi:.3g}"))
+        how = f"psi {self.psi:.3g}" if self.way is None else "none: the classes' densities are compared"
+        rows.append(("penalty", how))
         volume = float(np.prod([high - low for low, high in self.domain]))
         return Wording(
             noun="function",
@@ -329,30 +376,3 @@ class KernelPlan(Plan[FunctionRelease]):
             accuracy=AccuracyWords(self, size * float(np.sqrt(volume)), name, RISK),
             kernel=kernel_words(self.kernel, self.box),
         )
-
-
-def as_stationary(kernel: object) -> Stationary:
-    """A kernel with a spectrum; None is Gaussian with a tenth of each side as length scale."""
-    kernel = Gaussian() if kernel is None else kernel
-    if not isinstance(kernel, Stationary):
-        raise ParameterError(
-            "a model's kernel must be Gaussian, Exponential or Matern", shown(kernel), "Pass dp.kernels.Gaussian()."
-        )
-    return kernel
-
-
-def kernel_words(kernel: Stationary, box: InputBox) -> str:
-    """The kernel with the length scale that was left open filled in."""
-    if kernel.length_scale is not None:
-        return repr(kernel)
-    share = f"{LENGTH:g}" if box.dimension <= 3 else f"{LENGTH_ABOVE * box.dimension**0.5:.2g}"
-    return f"{type(kernel).__name__}, length scale {share} of each side"
-
-
-def candidates(box: InputBox, kernel: Stationary) -> list[int]:
-    """Numbers of functions to choose from; waves have equal weight, and their number is fixed."""
-    if box.dimension > 3:
-        return [2 * DECIDING + 1]
-    values = kernel_basis(box, kernel).eigenvalues
-    weighty = int((values >= FAINT * values.max()).sum())
-    return sorted({min(values.size, max(2, round(weighty * share))) for share in SHARES})

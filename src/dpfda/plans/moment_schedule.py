@@ -7,6 +7,7 @@ twice the moments of residuals clipped to it (derivations: regression).
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -16,46 +17,60 @@ import numpy as np
 from dpfda.bounds.sensitivity import Sensitivity
 from dpfda.noise import Ball, Laplace
 from dpfda.noise.law import Law
+from dpfda.plans.forecast import WITHIN, Forecast
 from dpfda.plans.schedule import Schedule
-from dpfda.problems.moments import RADII, ResidualProblem, SizeProblem
+from dpfda.plans.settled import SECOND, Moments
+from dpfda.problems.design import Response, Shortened
+from dpfda.problems.moments import RADII, MomentProblem, ResidualProblem, SizeProblem
 from dpfda.problems.stage import Part, Stage
 
 if TYPE_CHECKING:
-    from dpfda.plans.moments import MomentPlan
+    from dpfda.plans.guided import Regression
 
-#: Share of the budget for the moments of residuals, where there are four stages.
-SECOND = Fraction(3, 25)
 #: Residuals are clipped to a radius that holds this share of them.
 HELD = 0.85
 
 
 class MomentSchedule(Schedule):
-    """One stage or four, as the plan has settled."""
+    """One stage or four, as was settled: with all of epsilon, or with a part of it and a smaller response."""
 
     in_one_pass: ClassVar[str] = "plan with passes=1"
 
-    def __init__(self, plan: MomentPlan[Any]):
-        self.plan = plan
+    def __init__(
+        self, plan: Regression, settled: Moments, epsilon: Fraction | None = None, response: Response | None = None
+    ):
+        self.plan, self.settled = plan, settled
+        self.epsilon = plan.epsilon if epsilon is None else epsilon
+        self.problem: MomentProblem = plan.problem if response is None else replace(plan.problem, response=response)
+        within = WITHIN if isinstance(response, Shortened) else 1.0
+        self.forecast = Forecast(self.problem, plan.smoothness, float(self.epsilon), within)
 
     @property
     def passes(self) -> int:
-        return int(self.plan.chosen.passes)
+        return self.settled.passes
+
+    @cached_property
+    def shares(self) -> tuple[Fraction, Fraction]:
+        """Budgets of the two moments in the first stage."""
+        whole = self.epsilon * self.settled.first
+        first = whole * Fraction(str(self.settled.split))
+        return first, whole - first
 
     @property
     def numbers_text(self) -> str:
         first = sum(part.where.size for part in self.first.parts)
-        if self.plan.chosen.passes == 1:
+        if self.settled.passes == 1:
             return str(first)
-        return f"{first}, then {RADII} counts of sizes, then twice {self.plan.design.size * self.plan.chosen.refined}"
+        return f"{first}, then {RADII} counts of sizes, then twice {self.plan.design.size * self.settled.refined}"
 
     @cached_property
     def first(self) -> Stage:
-        problem, (first, second) = self.plan.problem, self.plan.shares
+        problem, (first, second) = self.problem, self.shares
         upper = np.arange(problem.n_public, problem.first_size)
         if not upper.size:  # nothing of the first moment is private: all of the budget goes to the second
             first, second = Fraction(0), first + second
         places = np.arange(problem.size - problem.first_size).reshape(self.plan.design.size, -1)
-        lower = places[:, : self.plan.chosen.components].ravel()
+        lower = places[:, : self.settled.components].ravel()
         max_abs = problem.max_abs
         blocks = []
         if upper.size:
@@ -65,34 +80,29 @@ class MomentSchedule(Schedule):
         return Stage(problem, tuple(Part(where, np.ones(where.size), law) for where, law in blocks))
 
     def next(self, drawn: Sequence[np.ndarray]) -> Stage | None:
-        if len(drawn) == self.plan.chosen.passes:
+        if len(drawn) == self.settled.passes:
             return None
-        shape = self.plan.forecast.shape[: self.plan.chosen.refined]
-        largest = 4 * self.plan.response.outer * self.plan.design.radius / float(shape.min())
-        sizes = SizeProblem(**self._sides, residuals=self._residuals(drawn[:1], shape), largest=largest)
+        shape = self.forecast.shape[: self.settled.refined]
+        largest = 4 * self.problem.response.outer * self.plan.design.radius / float(shape.min())
+        sizes = SizeProblem(
+            **sides(self.plan, self.plan.response), residuals=self._residuals(drawn[:1], shape), largest=largest
+        )
         if len(drawn) == 1:
-            epsilon = self.plan.epsilon * self.plan.chosen.size
+            epsilon = self.epsilon * self.settled.size
             every = np.ones(sizes.size)
             scales = every * sizes.sensitivity.support(every) / float(epsilon)
             law: Law = Laplace.calibrated(epsilon, scales, every, sizes.sensitivity, sizes.max_abs)
             return Stage(sizes, (Part(np.arange(sizes.size), every, law),))
         residuals = self._residuals(drawn, shape * sizes.chosen(drawn[1], HELD))
         law = quieter(
-            self.plan.epsilon * (SECOND if len(drawn) == 2 else self.plan.chosen.last),
+            self.epsilon * (SECOND if len(drawn) == 2 else self.settled.last),
             residuals.sensitivity,
             residuals.max_abs,
         )
         return Stage(residuals, (Part(np.arange(residuals.size), np.ones(residuals.size), law),))
 
     def _residuals(self, drawn: Sequence[np.ndarray], axes: np.ndarray) -> ResidualProblem:
-        return ResidualProblem(**self._sides, rough=self.internal(drawn), axes=axes)
-
-    @property
-    def _sides(self) -> dict[str, Any]:
-        return {
-            "basis": self.plan.released_basis, "design": self.plan.design, "response": self.plan.response,
-            "n": self.plan.n, "neighbors": self.plan.neighbors, "invalid": self.plan.invalid,
-        }  # fmt: skip
+        return ResidualProblem(**sides(self.plan, self.plan.response), rough=self.internal(drawn), axes=axes)
 
     # -- from draws to coefficients -----------------------------------------------------------------
 
@@ -102,10 +112,10 @@ class MomentSchedule(Schedule):
     def internal(self, drawn: Sequence[np.ndarray]) -> np.ndarray:
         """Coefficients of the encoded design: the rough ones, corrected by what residuals show."""
         solve = self._solver(drawn[0])
-        coefficients = solve(self._noises(drawn)[0]) @ self.plan.problem.second(drawn[0])
+        coefficients = solve(self._noises(drawn)[0]) @ self.problem.second(drawn[0])
         for moment, noise in zip(drawn[2:], self._noises(drawn)[1:], strict=True):
             coefficients = coefficients.copy()
-            coefficients[:, : self.plan.chosen.refined] += solve(noise) @ moment.reshape(self.plan.design.size, -1)
+            coefficients[:, : self.settled.refined] += solve(noise) @ moment.reshape(self.plan.design.size, -1)
         values: np.ndarray = coefficients
         return values
 
@@ -116,15 +126,15 @@ class MomentSchedule(Schedule):
 
     def _solver(self, noisy: np.ndarray) -> Callable[[float], np.ndarray]:
         """The inverse of the first moment for a given noise in the second; eigenvalues below a ridge fade out."""
-        numbers = noisy[: self.plan.problem.first_size]
+        numbers = noisy[: self.problem.first_size]
         if numbers.tobytes() not in self._spectra:
             self._spectra.clear()
             self._spectra[numbers.tobytes()] = np.linalg.eigh(self.plan.design.gram.matrix(numbers))
         values, vectors = self._spectra[numbers.tobytes()]
-        first = float(self.plan.shares[0] / self.plan.epsilon)
+        first = float(self.shares[0] / self.epsilon)
 
         def solve(noise: float) -> np.ndarray:
-            ridge = self.plan.forecast.ridge(first, noise)
+            ridge = self.forecast.ridge(first, noise)
             found: np.ndarray = (vectors * (values / (values**2 + ridge**2))) @ vectors.T
             return found
 
@@ -145,13 +155,11 @@ class MomentSchedule(Schedule):
         The first moment that the data really had is what was released minus noise like the one that was drawn.
         """
         noise = self.first.spread([part.law.simulate(size, rng) for part in self.first.parts])
-        count, solve, noises = self.plan.chosen.refined, self._solver(drawn[0]), self._noises(drawn)
-        rough = solve(noises[0]) @ self.plan.problem.second(drawn[0])
-        true = self.plan.design.gram.matrix(
-            drawn[0][: self.plan.problem.first_size] - noise[:, : self.plan.problem.first_size]
-        )
+        count, solve, noises = self.settled.refined, self._solver(drawn[0]), self._noises(drawn)
+        rough = solve(noises[0]) @ self.problem.second(drawn[0])
+        true = self.plan.design.gram.matrix(drawn[0][: self.problem.first_size] - noise[:, : self.problem.first_size])
         unit = np.eye(self.plan.design.size)
-        error = solve(noises[0]) @ self.plan.problem.second(noise) + (solve(noises[0]) @ true - unit) @ rough
+        error = solve(noises[0]) @ self.problem.second(noise) + (solve(noises[0]) @ true - unit) @ rough
         for done in range(2, len(drawn)):
             stage = self.next(drawn[:done])
             assert stage is not None
@@ -161,6 +169,14 @@ class MomentSchedule(Schedule):
         whole = self.plan.design.restoring @ error
         values: np.ndarray = whole.reshape(size, -1)
         return values
+
+
+def sides(plan: Regression, response: Response) -> dict[str, Any]:
+    """What problems of all stages share: both sides of the records, and who may differ."""
+    return {
+        "basis": plan.released_basis, "design": plan.design, "response": response, "n": plan.n,
+        "neighbors": plan.neighbors, "invalid": plan.invalid,
+    }  # fmt: skip
 
 
 def quieter(epsilon: Fraction, sensitivity: Sensitivity, max_abs: np.ndarray) -> Law:

@@ -17,15 +17,18 @@ from typing import Any
 
 import numpy as np
 
-from dpfda.core.codec import Fact
+from dpfda.core.codec import frozen_array
 from dpfda.core.errors import ParameterError, shown
 from dpfda.engines import Declared, Summary
 from dpfda.engines.summarize import NOTHING
 from dpfda.engines.task import Labels
+from dpfda.plans import guided
 from dpfda.plans.accuracy import Accuracy
 from dpfda.plans.base import Plan, R
 from dpfda.plans.forecast import Forecast
-from dpfda.plans.moment_schedule import SECOND, MomentSchedule
+from dpfda.plans.guided_schedule import GuidedSchedule
+from dpfda.plans.moment_schedule import MomentSchedule
+from dpfda.plans.settled import SECOND, Guided, Moments
 from dpfda.problems.design import Design, Response
 from dpfda.problems.moments import MomentProblem
 from dpfda.reading.curves import Records
@@ -41,23 +44,6 @@ SIZE_NOISE, LEAST_SIZE, MOST_SIZE = 1000.0, Fraction(1, 50), Fraction(1, 5)
 RISK = "noise and truncation, under a public guess of the signal"
 
 
-@dataclass(frozen=True, eq=False)
-class Moments(Fact):
-    """What was settled before data: functions in each stage, the first moment's share, and the passes over the data."""
-
-    components: int
-    refined: int
-    split: float
-    passes: int
-    first: Fraction = Fraction(1)
-    size: Fraction = Fraction(0)
-
-    @property
-    def last(self) -> Fraction:
-        """What is left for the last stage."""
-        return 1 - self.first - self.size - SECOND
-
-
 class MomentAccuracy(Accuracy):
     """Of predictions, as far as public guesses of the signal tell."""
 
@@ -67,11 +53,14 @@ class MomentAccuracy(Accuracy):
     def expected_error(self) -> float:
         """Expected squared error of predictions by noise, as far as public guesses tell."""
         chosen = self.plan.chosen
+        if isinstance(chosen, Guided):
+            chosen = chosen if chosen.moments is None else chosen.moments
         return self.expected_risk - self.plan.forecast.missed(max(chosen.components, chosen.refined))
 
     @cached_property
     def expected_risk(self) -> float:
-        return self.plan.risk_of(self.plan.chosen)
+        chosen = self.plan.chosen
+        return guided.expected_risk(self.plan, chosen) if isinstance(chosen, Guided) else self.plan.risk_of(chosen)
 
 
 class MomentPlan(Plan[R]):
@@ -79,6 +68,7 @@ class MomentPlan(Plan[R]):
 
     split: float | None
     passes: int | None
+    rule: int | None
     neighbors: str
     invalid: str
 
@@ -102,6 +92,15 @@ class MomentPlan(Plan[R]):
     def smoothness(self) -> np.ndarray:
         """How the signal's squared size is spread over the response's functions: a public guess, summing to one."""
 
+    @abstractmethod
+    def way(self, records: float) -> str:
+        """How to go about it with so many records times epsilon: see :class:`Guided`."""
+
+    @property
+    def radius_is_public(self) -> bool:
+        """Whether all responses have the same length by construction, so that there is no radius to be found."""
+        return False
+
     def _check_stages(self) -> None:
         if self.split is not None and (isinstance(self.split, bool) or not _between(self.split, 0, 1)):
             raise ParameterError(
@@ -118,36 +117,49 @@ class MomentPlan(Plan[R]):
 
     @cached_property
     def forecast(self) -> Forecast:
-        return Forecast(self.problem, self.smoothness, float(self.epsilon))
+        return self._forecast_for(Fraction(1))
+
+    def _forecast_for(self, left: Fraction) -> Forecast:
+        """For this share of epsilon, and responses up to the bound."""
+        return Forecast(self.problem, self.smoothness, float(self.epsilon * left))
+
+    @property
+    def is_guided(self) -> bool:
+        """Whether the radius of responses is found first: by default, unless passes or split are given."""
+        return self.rule is not None and self.passes is None and self.split is None
 
     @cached_property
     def chosen(self) -> Any:
-        """One pass or four, whichever should predict better."""
-        one = self._settled()
-        wanted = Fraction(ceil(100 * SIZE_NOISE / (self.n * float(self.epsilon))), 100)
+        """What was settled: by default as :mod:`dpfda.plans.guided` says, else one pass or four, as asked for."""
+        return guided.settle(self) if self.is_guided else self.moments_for(Fraction(1))
+
+    def moments_for(self, left: Fraction) -> Moments:
+        """One pass or four for this share of epsilon, whichever should predict better."""
+        one = self._settled(left)
+        wanted = Fraction(ceil(100 * SIZE_NOISE / (self.n * float(self.epsilon * left))), 100)
         size = min(MOST_SIZE, max(LEAST_SIZE, wanted))
-        four = min((self._settled(first, size) for first in FIRSTS), key=self.risk_of)
-        better = four if self.risk_of(four) < self.risk_of(one) else one
+        four = min((self._settled(left, first, size) for first in FIRSTS), key=lambda s: self.risk_of(s, left))
+        better = four if self.risk_of(four, left) < self.risk_of(one, left) else one
         return {None: better, 1: one, 4: four}[self.passes]
 
-    def _settled(self, first: Fraction = Fraction(1), size: Fraction = Fraction(0)) -> Moments:
+    def _settled(self, left: Fraction, first: Fraction = Fraction(1), size: Fraction = Fraction(0)) -> Moments:
         """Components and split for these shares of the first two stages; without shares, for a single pass."""
-        share = float(first)
-        split = self.forecast.split(share) if self.split is None else float(self.split)
-        count = self.forecast.components(share * split, share * (1 - split))
+        share, forecast = float(first), self._forecast_for(left)
+        split = forecast.split(share) if self.split is None else float(self.split)
+        count = forecast.components(share * split, share * (1 - split))
         if first == 1:
             return Moments(count, 0, split, 1)
-        rough = self.forecast.rough(count, share * split, share * (1 - split))
+        rough = forecast.rough(count, share * split, share * (1 - split))
         last = float(1 - first - size - SECOND)
-        return Moments(count, self.forecast.refined_components(last, rough, share * split), split, 4, first, size)
+        return Moments(count, forecast.refined_components(last, rough, share * split), split, 4, first, size)
 
-    def risk_of(self, settled: Moments) -> float:
-        """Expected squared error of predictions, if this is settled."""
-        first = float(settled.first) * settled.split
-        rough = self.forecast.rough(settled.components, first, float(settled.first) - first)
+    def risk_of(self, settled: Moments, left: Fraction = Fraction(1)) -> float:
+        """Expected squared error of predictions, if this is settled for this share of epsilon."""
+        first, forecast = float(settled.first) * settled.split, self._forecast_for(left)
+        rough = forecast.rough(settled.components, first, float(settled.first) - first)
         if settled.passes == 1:
             return rough
-        return self.forecast.refined(settled.refined, float(settled.last), rough, first)
+        return forecast.refined(settled.refined, float(settled.last), rough, first)
 
     def _passes_of_release(self, records: Records, units: Labels, declared: Declared) -> Passes:
         """As for any plan; an array in memory is encoded once for all passes."""
@@ -168,15 +180,18 @@ class MomentPlan(Plan[R]):
         return Fraction(0)
 
     @cached_property
-    def shares(self) -> tuple[Fraction, Fraction]:
-        """Budgets of the two moments in the first stage."""
-        whole = self.epsilon * self.chosen.first
-        first = whole * Fraction(str(self.chosen.split))
-        return first, whole - first
+    def schedule(self) -> MomentSchedule | GuidedSchedule:
+        chosen = self.chosen
+        return GuidedSchedule(self, chosen) if isinstance(chosen, Guided) else MomentSchedule(self, chosen)
 
-    @cached_property
-    def schedule(self) -> MomentSchedule:
-        return MomentSchedule(self)
+    def postprocessed(self, release: R) -> R:
+        """Shrunk by Bayes, where that is how the plan goes about it."""
+        if not isinstance(self.schedule, GuidedSchedule) or self.chosen.moments is not None:
+            return release
+        drawn: Any = release
+        found = frozen_array(self.schedule.shrunk(drawn.drawn))
+        done: R = replace(drawn, coefficients=found, steps=("posterior mean",))
+        return done
 
     def restored(self, internal: np.ndarray) -> np.ndarray:
         """Coefficients of the user's own inputs, curve after curve."""
@@ -208,10 +223,23 @@ def _between(value: object, low: float, high: float) -> bool:
 
 def stage_words(plan: MomentPlan[Any]) -> str:
     """How often the data is read, and for what share of the budget each time."""
-    if plan.chosen.passes == 1:
-        return "The data is read once, for two moments."
+    chosen, how = plan.chosen, ""
+    if isinstance(chosen, Guided):
+        how = f"{guided.words(chosen)} The data is read {chosen.passes} times."
+        if chosen.moments is None:
+            return how
+        chosen = chosen.moments
+        of = "of what is left"
+    else:
+        of = "of epsilon"
+    if chosen.passes == 1:
+        return (
+            f"{how} Then two moments are released, with what is left."
+            if how
+            else "The data is read once, for two moments."
+        )
+    start = f"{how} Then" if how else "The data is read four times:"
     return (
-        f"The data is read four times: for two moments ({plan.chosen.first} of epsilon), the size of residuals "
-        f"({plan.chosen.size}), and twice the moments of clipped residuals ({SECOND} and {plan.chosen.last}); these "
-        f"shares add up to epsilon."
+        f"{start} for two moments ({chosen.first} {of}), the size of residuals ({chosen.size}), and twice the moments "
+        f"of clipped residuals ({SECOND} and {chosen.last}); these shares add up to epsilon."
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, ClassVar, cast
@@ -12,9 +12,11 @@ import numpy as np
 
 from dpfda.bounds.bodies import Ellipsoid, L2Ball
 from dpfda.core.checks import Epsilon, Invalid, Neighbors, as_names, as_range, check_integer
+from dpfda.core.codec import later
 from dpfda.core.errors import ParameterError, shown
 from dpfda.plans.checks import CHOSEN
 from dpfda.plans.curves import as_grid, check_curves, curve_words, only_curves
+from dpfda.plans.guided import MANY, RULE, SLOPES
 from dpfda.plans.moments import RISK, MomentAccuracy, MomentPlan, stage_words
 from dpfda.problems.design import Covariates, CurveResponse
 from dpfda.problems.mean import MeanProblem
@@ -113,6 +115,7 @@ class RegressionPlan(MomentPlan[RegressionRelease]):
             invalid: Invalid = "raise",
             standardize: bool = False,
             fill: int | None = None,
+            rule: int | None = RULE,
         ) -> None: ...
 
     n: int
@@ -129,6 +132,8 @@ class RegressionPlan(MomentPlan[RegressionRelease]):
     invalid: str = "raise"
     standardize: bool = False
     fill: int | None = None
+    #: The rule by which stages were chosen; older files name none, and keep theirs.
+    rule: int | None = field(default=RULE, metadata=later(None))
 
     def __post_init__(self) -> None:
         put = partial(object.__setattr__, self)
@@ -170,6 +175,15 @@ class RegressionPlan(MomentPlan[RegressionRelease]):
         guess = self.response.code.prior_energy
         values: np.ndarray = guess / guess.sum()
         return values
+
+    def way(self, records: float) -> str:
+        """By records times epsilon for each coefficient function."""
+        each = records / self.design.size
+        return "mean" if each < SLOPES else "residuals" if each < MANY else "moments"
+
+    @property
+    def radius_is_public(self) -> bool:
+        return self.standardize
 
     @property
     def release_type(self) -> type[RegressionRelease]:

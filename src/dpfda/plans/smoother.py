@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, ClassVar
@@ -23,8 +23,11 @@ from dpfda.core.checks import (
     check_integer,
     number_of_records,
 )
+from dpfda.core.codec import later
 from dpfda.plans.checks import CHOSEN, as_box
-from dpfda.plans.kernel import ROUGH, as_stationary, candidates, kernel_words
+from dpfda.plans.guided import RULE, SLOPES
+from dpfda.plans.kernel import ROUGH
+from dpfda.plans.kernel_choice import as_stationary, candidates, kernel_words
 from dpfda.plans.moments import RISK, MomentAccuracy, MomentPlan, stage_words
 from dpfda.problems.design import Features, NumberResponse
 from dpfda.results.function import SmootherRelease
@@ -42,9 +45,9 @@ class SmootherAccuracy(MomentAccuracy):
 
     plan: SmootherPlan
 
-    @property
+    @cached_property
     def expected_error(self) -> float:
-        return self.plan.risk_of(self.plan.chosen)
+        return super().expected_risk
 
     @cached_property
     def expected_risk(self) -> float:
@@ -118,6 +121,7 @@ class SmootherPlan(MomentPlan[SmootherRelease]):
             passes: int | None = None,
             neighbors: Neighbors = "replace",
             invalid: Invalid = "raise",
+            rule: int | None = RULE,
         ) -> None: ...
 
     n: int
@@ -131,6 +135,8 @@ class SmootherPlan(MomentPlan[SmootherRelease]):
     passes: int | None = None
     neighbors: str = "replace"
     invalid: str = "raise"
+    #: The rule by which stages were chosen; older files name none, and keep theirs.
+    rule: int | None = field(default=RULE, metadata=later(None))
 
     def __post_init__(self) -> None:
         put = partial(object.__setattr__, self)
@@ -189,6 +195,10 @@ class SmootherPlan(MomentPlan[SmootherRelease]):
     def level(self) -> float:
         """The public middle of the responses, about which the function is released."""
         return self.response.middle
+
+    def way(self, records: float) -> str:
+        """Fewer records than a slope needs are spent on the level alone."""
+        return "mean" if records < SLOPES else "moments"
 
     @property
     def release_type(self) -> type[SmootherRelease]:

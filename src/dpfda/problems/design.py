@@ -29,6 +29,10 @@ STEPS = 2.0 ** (SQUARE_BITS - RADIUS_BITS)
 LEVEL = 0.5
 
 
+#: How far beyond a radius responses still are when they are clipped to it, in radii: any number above one will do.
+NEAR = 4.0
+
+
 class Design(ABC):
     """A vector of inputs with a public bound on its norm, the constant first (derivations: regression)."""
 
@@ -54,6 +58,11 @@ class Design(ABC):
     @abstractmethod
     def radius(self) -> float:
         """Largest norm of an encoded vector, rounding included."""
+
+    @property
+    @abstractmethod
+    def constant(self) -> float:
+        """The first entry, the same for all records."""
 
     @property
     @abstractmethod
@@ -128,6 +137,10 @@ class Covariates(Design):
         return float(np.hypot(others, self._constant)) * self.unit * (1 + 2.0**-48)
 
     @property
+    def constant(self) -> float:
+        return self._constant * self.unit
+
+    @property
     def energies(self) -> np.ndarray:
         inner = 1 / 9 if self.norm is not None else 1 / 3
         return np.append((self._constant * self.unit) ** 2, np.full(self.count, inner))
@@ -159,7 +172,7 @@ class Covariates(Design):
 
     @cached_property
     def gram(self) -> Gram:
-        return HalfGram(self.size, self.unit, self.radius, self._constant * self.unit)
+        return HalfGram(self.size, self.unit, self.radius, self.constant)
 
     @property
     def restoring(self) -> np.ndarray:
@@ -199,6 +212,11 @@ class Features(Design):
     def radius(self) -> float:
         return (2.0**SQUARE_BITS + 0.5 * np.sqrt(self.size)) * self.unit * (1 + 2.0**-48)
 
+    @cached_property
+    def constant(self) -> float:
+        place = np.zeros((1, self.columns), dtype=np.int64)
+        return float(np.rint(float(self.map.at_cells(place)[0, 0]) / self.unit)) * self.unit
+
     @property
     def energies(self) -> np.ndarray:
         return self.map.energies
@@ -227,8 +245,7 @@ class Features(Design):
     def gram(self) -> Gram:
         if self.map.box.dimension <= 3:
             return DensityGram.suited(self.map, self.budget)
-        constant = np.rint(float(self.map.at_cells(np.zeros((1, self.columns), dtype=np.int64))[0, 0]) / self.unit)
-        return HalfGram(self.size, self.unit, self.radius, float(constant) * self.unit)
+        return HalfGram(self.size, self.unit, self.radius, self.constant)
 
     @property
     def restoring(self) -> np.ndarray:
@@ -267,6 +284,10 @@ class Response(ABC):
 
         Curves raise an error of their own for those, where that is the rule.
         """
+
+    def decode(self, coded: np.ndarray) -> np.ndarray:
+        """What :meth:`encode` gave, as rows of this response's own lattice."""
+        return coded
 
 
 @dataclass(frozen=True, eq=False)
@@ -328,3 +349,52 @@ class NumberResponse(Response):
         bad = np.isnan(values).any(axis=1)
         inside = np.clip(np.where(bad[:, None], self.middle, values), *self.range)
         return np.clip(np.rint((inside - self.middle) / self.unit), -RADIUS, RADIUS), bad
+
+
+@dataclass(frozen=True, eq=False)
+class Shortened(Response):
+    """A response that is clipped further, to a ball of a public `radius` about the same centre.
+
+    Records are encoded as the `inner` response says, so that stages which clip alike or not share them
+    (derivations: regression).
+    """
+
+    inner: Response
+    radius: float
+
+    @property
+    def columns(self) -> int:
+        return self.inner.columns
+
+    @property
+    def size(self) -> int:
+        return self.inner.size
+
+    @property
+    def facts(self) -> list[object]:
+        return [*self.inner.facts, "within", self.radius]
+
+    @property
+    def outer(self) -> float:
+        return self.radius
+
+    @property
+    def unit(self) -> float:
+        return self.radius / (RADIUS - 0.5 * float(np.sqrt(self.size)))
+
+    def encode(self, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        return self.inner.encode(values)
+
+    def decode(self, coded: np.ndarray) -> np.ndarray:
+        """Far rows are brought near first: the clip would shorten them further than needed."""
+        rows = self.inner.decode(coded) * (self.inner.unit / self.unit)
+        near = np.minimum(1.0, NEAR * RADIUS / np.maximum(np.sqrt(energy(rows)), 1.0))
+        return clip_euclidean(np.rint(rows * near[:, None]))
+
+
+def energy(rows: np.ndarray) -> np.ndarray:
+    """Squared norms, elementwise and in a fixed order: a function of the record alone."""
+    total = np.zeros(len(rows))
+    for column in rows.T:
+        total += column * column
+    return total

@@ -21,7 +21,7 @@ from dpfda.bounds.sensitivity import Sensitivity
 from dpfda.core import codec
 from dpfda.core.errors import PlanMismatch, RecordError
 from dpfda.problems.defaults import DefaultProblem, check_count, check_key
-from dpfda.problems.design import SQUARE_BITS, STEPS, Design, Response
+from dpfda.problems.design import SQUARE_BITS, STEPS, Design, Response, energy
 from dpfda.problems.gram import Encoded
 from dpfda.problems.summary import Summary, are_integers
 from dpfda.spaces.basis import Eigenbasis
@@ -110,9 +110,9 @@ class PairProblem(DefaultProblem, ABC):
     def _encoded(self, batch: np.ndarray) -> tuple[Encoded, np.ndarray]:
         if self.coded:
             place = self.width - self.response.size
-            return self.design.decode(batch[:, :place]), batch[:, place:]
+            return self.design.decode(batch[:, :place]), self.response.decode(batch[:, place:])
         x, y = self._sides(batch)
-        return self.design.decode(x), y
+        return self.design.decode(x), self.response.decode(y)
 
     def code(self, batch: np.ndarray) -> np.ndarray:
         """Records as all stages need them: integers of both sides, in floats."""
@@ -280,7 +280,7 @@ class ResidualProblem(PairProblem):
         """
         integers, step = self._prediction
         predicted = x.of_each((x.rows @ integers) * step)
-        lengths = np.sqrt(_energy(x.rows))
+        lengths = np.sqrt(energy(x.rows))
         residual = (y[:, : self.components] * self.response.unit - predicted) / self.axes
         return lengths, residual * (x.of_each(lengths) * self.design.unit)[:, None]
 
@@ -327,7 +327,7 @@ class SizeProblem(PairProblem):
         return codec.digest(["sizes", self.residuals.key, self.largest])
 
     def _products(self, x: Encoded, y: np.ndarray) -> np.ndarray:
-        size = np.sqrt(_energy(self.residuals.normalised(x, y)[1]))
+        size = np.sqrt(energy(self.residuals.normalised(x, y)[1]))
         place = np.searchsorted(-self.radii, -size, side="right") - 1
         return np.bincount(np.clip(place, 0, RADII - 1), minlength=RADII)
 
@@ -339,11 +339,3 @@ class SizeProblem(PairProblem):
         below = np.cumsum(noisy[::-1])[::-1]
         enough = np.flatnonzero(below >= share * below[0])
         return float(self.radii[enough.max()]) if enough.size else self.largest
-
-
-def _energy(rows: np.ndarray) -> np.ndarray:
-    """Squared norms, elementwise and in a fixed order: a function of the record alone."""
-    energy = np.zeros(len(rows))
-    for column in rows.T:
-        energy += column * column
-    return energy

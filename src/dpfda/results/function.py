@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.special import expit
 
 from dpfda.core.errors import ParameterError
 from dpfda.results import plots
@@ -16,6 +18,21 @@ from dpfda.results.postprocess import Band, simulated_errors, simultaneous, some
 if TYPE_CHECKING:
     from dpfda.plans.kernel import KernelPlan
     from dpfda.plans.smoother import SmootherPlan
+
+
+#: Probabilities below this are told as this where odds are asked for.
+LEAST_ODDS = 1e-12
+
+
+@runtime_checkable
+class Densities(Protocol):
+    """A schedule that told classes apart by their densities."""
+
+    def density(self, drawn: Sequence[np.ndarray]) -> np.ndarray:
+        """Coefficients of the density of all inputs."""
+
+    def doubt(self, drawn: Sequence[np.ndarray]) -> float:
+        """Standard deviation of the released difference at a typical point."""
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -55,6 +72,27 @@ class FunctionRelease(Release):
         """The function at rows of inputs, which are clipped to the box."""
         points = self.plan.box.clipped(np.asarray(X, dtype=float))
         return self(points[:, 0] if self.plan.box.dimension == 1 else points)
+
+    def probability(self, X: np.ndarray) -> np.ndarray:
+        """Of the positive class at rows of inputs (logistic loss), drawn towards one half by what the noise adds."""
+        scores, schedule = self.at(X), self.plan.schedule
+        if not isinstance(schedule, Densities):  # a minimiser of the logistic loss is the logarithm of odds
+            values: np.ndarray = expit(scores / np.sqrt(1 + np.pi * self.plan.accuracy.typical_sd**2 / 8))
+            return values
+        points = self.plan.box.clipped(np.asarray(X, dtype=float))
+        found, noise = schedule.density(self.drawn), schedule.doubt(self.drawn)
+        basis = self.plan.basis.first(found.size)
+        level = basis.evaluate(points[:, 0] if self.plan.box.dimension == 1 else points) @ found
+        shares: np.ndarray = np.clip(scores / (np.maximum(level, np.abs(scores)) + noise), -1.0, 1.0)
+        return (1 + shares) / 2
+
+    def log_odds(self, X: np.ndarray) -> np.ndarray:
+        """The logarithm of the odds of the positive class: of the same sign as the function (logistic loss)."""
+        if not isinstance(self.plan.schedule, Densities):
+            return self.at(X)
+        found = self.probability(X)
+        values: np.ndarray = np.log(np.maximum(found, LEAST_ODDS)) - np.log(np.maximum(1 - found, LEAST_ODDS))
+        return values
 
     def _offset(self, t: ArrayLike) -> np.ndarray:
         return np.full(len(self.plan.basis.points(t)), self.level)

@@ -60,9 +60,11 @@ class RegressionRelease(Release):
 
     def at(self, t: ArrayLike | None = None) -> np.ndarray:
         """All coefficient functions, one row each."""
-        matrix = self.coefficients.reshape(self._basis.count, -1)
-        offset = np.zeros((matrix.shape[0], 1))
-        values = matrix @ (self.line.functions if t is None else self.line.evaluate(t)).T + offset
+        return self._at(self.coefficients, t)
+
+    def _at(self, coefficients: np.ndarray, t: ArrayLike | None) -> np.ndarray:
+        matrix = coefficients.reshape(self._basis.count, -1)
+        values = matrix @ (self.line.functions if t is None else self.line.evaluate(t)).T
         values[0] += self._centre_left_over(t)
         found: np.ndarray = values
         return found
@@ -99,7 +101,7 @@ class RegressionRelease(Release):
         return simulated_errors(self.plan, self.drawn)
 
     def band(self, level: float = 0.95, t: ArrayLike | None = None) -> Band:
-        """Simultaneous noise band over all coefficient functions, by simulation of the public noise.
+        """Simultaneous noise band over all coefficient functions as drawn, by simulation of the public noise.
 
         With probability `level` the least-squares coefficients of the clipped data lie inside, everywhere.
         """
@@ -108,7 +110,7 @@ class RegressionRelease(Release):
         count = self._basis.count
         errors = self._errors.reshape(len(self._errors), count, -1) @ functions.T
         width = simultaneous(errors.reshape(len(errors), -1), level).reshape(count, -1)
-        middle = self.at(t)
+        middle = self._at(self.raw, t)
         return Band(points, middle - width, middle + width, level)
 
     # -- words and pictures -------------------------------------------------------------------
