@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Any
 
 import common
+import few_records
 import numpy as np
 from sklearn.datasets import make_moons
 from sklearn.decomposition import PCA
@@ -474,6 +475,7 @@ def main() -> None:
             table = figures["errors"][task.title] = errors(task, runs, elsewhere)
             seconds = figures["fit_seconds"][task.title] = fit_times(task, max(runs), chosen.quick)
             figures["targets"] += targets(task, table, seconds, max(runs))
+    figures["regression at n = 100"] = few_records.study(chosen.quick)
     figures |= {"n": max(runs), "epsilon": HEADLINE, "diffprivlib": elsewhere.reason or " ".join(REQUIREMENTS)}
     head = ["model", "target", "measured", "limit", "met"]
     rows = [[t[k] if k != "model" else f"{t['task']}: {t[k]}" for k in head] for t in figures["targets"]]

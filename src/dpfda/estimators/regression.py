@@ -69,7 +69,8 @@ class FunctionOnScalarRegression(MultiOutputMixin, RegressorMixin, PrivateEstima
     grid : Grid or int, optional
         Where curves have their values. Default: equally spaced on [0, 1].
     passes : {1, 4}, optional
-        1 reads the data once, 4 refines with clipped residuals. Default: whichever should predict better.
+        1 reads the data once, 4 refines with clipped residuals. Default: a private radius of curves first, then as much
+        as there are records for (`plan_.explain()` tells).
     neighbors : {"replace", "add-remove"}
         What neighbours differ by: one record exchanged for another, or one record more or less.
     invalid : {"raise", "center"}

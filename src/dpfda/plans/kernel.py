@@ -82,7 +82,8 @@ class KernelPlan(Plan[FunctionRelease]):
     components : int, optional
         How many of the kernel's functions are used. Default: by expected risk.
     psi : float, optional
-        The penalty. Default: by expected risk.
+        The penalty. Default: none for a decision of up to three inputs, whose classes are told apart by densities; else
+        by expected risk.
     classes : sequence, optional
         The public classes, at least two. A decision function needs them.
     positive : int
@@ -99,6 +100,8 @@ class KernelPlan(Plan[FunctionRelease]):
         How noise is added. Default: ball noise or independent Laplace noise, whichever is smaller.
     labels_read : bool, optional
         Whether the list of classes was read from the data, where it is not private.
+    way : {"densities"}, optional
+        How a decision is made where no loss is minimised. Default: by densities, unless `psi` or `method` is given.
 
     Raises
     ------

@@ -71,7 +71,8 @@ class RegressionPlan(MomentPlan[RegressionRelease]):
     split : float, optional
         The first moment's share of its stage's budget. Default: by expected risk.
     passes : {1, 4}, optional
-        1 reads the data once, 4 refines with clipped residuals. Default: whichever should predict better.
+        1 reads the data once, 4 refines with clipped residuals. Default: a private radius of responses first, then as
+        much as there are records for; :meth:`explain` says what.
     neighbors : {"replace", "add-remove"}
         What neighbours differ by: one record exchanged for another, or one record more or less.
     invalid : {"raise", "center"}
@@ -80,6 +81,9 @@ class RegressionPlan(MomentPlan[RegressionRelease]):
         Whether each record has its own mean removed and is divided by its own norm before the clip.
     fill : int, optional
         The longest gap, in points, that is interpolated within a curve.
+    rule : int, optional
+        The rule by which stages are chosen where neither `split` nor `passes` is given. None is that of older files,
+        without a radius.
 
     Raises
     ------
@@ -91,8 +95,8 @@ class RegressionPlan(MomentPlan[RegressionRelease]):
     >>> import dpfda as dp
     >>> facts = {"bound": dp.L2Ball(5.0), "covariates": 2, "covariate_bound": 4.0, "grid": 48}
     >>> plan = dp.plans.RegressionPlan(n=50_000, epsilon=1.0, **facts)
-    >>> plan.chosen.passes, dp.plans.RegressionPlan.from_json(plan.to_json()) == plan
-    (4, True)
+    >>> plan.chosen.way, plan.chosen.passes, dp.plans.RegressionPlan.from_json(plan.to_json()) == plan
+    ('moments', 5, True)
     """
 
     query: ClassVar[str] = "regression"

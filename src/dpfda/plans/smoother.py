@@ -84,12 +84,15 @@ class SmootherPlan(MomentPlan[SmootherRelease]):
     split : float, optional
         The first moment's share of its stage's budget. Default: by expected risk.
     passes : {1, 4}, optional
-        1 reads the data once, 4 refines with clipped residuals. Default: whichever should predict better; above three
-        inputs, 1.
+        1 reads the data once, 4 refines with clipped residuals. Default: a private radius of responses first, then
+        whichever should predict better; above three inputs, 1.
     neighbors : {"replace", "add-remove"}
         What neighbours differ by: one record exchanged for another, or one record more or less.
     invalid : {"raise", "center"}
         What an unusable record does: it stops the run, or it counts as the public middle.
+    rule : int, optional
+        The rule by which stages are chosen where neither `split` nor `passes` is given. None is that of older files,
+        without a radius.
 
     Raises
     ------
@@ -101,7 +104,7 @@ class SmootherPlan(MomentPlan[SmootherRelease]):
     >>> import dpfda as dp
     >>> plan = dp.plans.SmootherPlan(n=50_000, epsilon=1.0, domain=[(0, 1)], bound=(-1, 1))
     >>> plan.chosen.passes, dp.plans.SmootherPlan.from_json(plan.to_json()) == plan
-    (4, True)
+    (5, True)
     """
 
     query: ClassVar[str] = "regression"
