@@ -317,6 +317,7 @@ COUNTED = {
     "density": dp.DensityPlan(n=10, domain=[(0, 1)], cells=8, outside="clip", **PRIVATE),
     "logistic": dp.plans.KernelPlan(n=10, domain=[(0, 1)], classes=("a", "b"), **PRIVATE),
     "hinge": dp.plans.KernelPlan(n=10, domain=[(0, 1)], classes=("a", "b"), criterion="hinge", **PRIVATE),
+    "minimiser": dp.plans.KernelPlan(n=10, domain=[(0, 1)], classes=("a", "b"), psi=0.1, **PRIVATE),
     "huber": dp.plans.KernelPlan(n=10, domain=[(0, 1)], bound=(0, 1), criterion="huber", **PRIVATE),
     "smoother": dp.plans.SmootherPlan(n=10, domain=[(0, 1)], bound=(0, 1), passes=1, **PRIVATE),
     "regression": dp.plans.RegressionPlan(
@@ -352,7 +353,7 @@ def test_totals_beyond_63_bits_are_exact():
 
 def test_the_weight_of_many_records_levels_off():
     """Together they weigh less than a hundred times the guess; of about that many, nearly as much as they are."""
-    problem = COUNTED["logistic"].problem
+    problem = COUNTED["minimiser"].problem
     assert problem._weights(np.array([10])).sum() == pytest.approx(1.0, rel=0.011)
     weights = [problem._weights(np.array([2**k])).sum() for k in range(0, 60, 3)]
     assert np.all(np.diff(weights) > 0)

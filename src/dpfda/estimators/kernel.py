@@ -179,14 +179,15 @@ def _is_logistic(model: KernelClassifier) -> bool:
 class KernelClassifier(ClassifierMixin, PrivateEstimator):
     """A decision function of the inputs under pure differential privacy.
 
-    Up to three inputs, classes are told apart by the difference of their densities, unless a penalty is given. More
-    than two classes are told from the rest one by one, each with an equal part of epsilon (the parts add up). Inputs
-    outside the box are clipped to it, to fit and to predict.
+    Up to three inputs and some ten thousand records, classes are told apart by the difference of their densities,
+    unless a penalty is given; else a penalised loss is minimised. More than two classes are told from the rest one by
+    one, each with an equal part of epsilon (the parts add up). Inputs outside the box are clipped to it, to fit and to
+    predict.
 
     Parameters
     ----------
     loss : {"logistic", "hinge"}
-        The first has probabilities. It is minimised where `psi` is given, and above three inputs.
+        The first has probabilities. It is minimised where densities are not compared (`plan_.way` tells).
     epsilon : float, str or Fraction
         The privacy budget. It has no default: it is a decision.
     domain : sequence of (low, high), mapping or (low, high)
@@ -196,7 +197,7 @@ class KernelClassifier(ClassifierMixin, PrivateEstimator):
     components : int, optional
         How many of the kernel's functions are used. Default: by expected risk.
     psi : float, optional
-        The penalty. Default: none, densities are compared; above three inputs by expected risk.
+        The penalty. Default: none where densities are compared; else by expected risk.
     classes : sequence, optional
         The public classes. Without it those of `y` are taken as public, with a warning.
     neighbors : {"replace", "add-remove"}

@@ -20,6 +20,9 @@ from dpfda.spaces.stationary import Stationary
 #: Functions over the root of n times epsilon. Measured on ten invented problems (moons, circles, spirals, checks, a
 #: line, noisy labels, a corner, two heaps, a saddle of three inputs): half as many lose moons, more a point of others.
 FUNCTIONS, LEAST = 2.0, 3
+#: Up to this many records times epsilon, by inputs: beyond, the functions there are limit a density more than noise
+#: does, and a minimiser makes more of them. (Moons are even at 40,000, a saddle of three inputs at about 2,000.)
+MOST_RECORDS = {1: 6_400.0, 2: 40_000.0, 3: 2_000.0}
 #: Functions whose eigenvalue is below this share of the largest would be all noise, and are left out.
 FAINT = 1e-3
 #: Probabilities also need the density of inputs: its share of epsilon, and of the functions.
@@ -33,6 +36,11 @@ def components_for(box: InputBox, kernel: Stationary, records: float) -> int:
     values = kernel_basis(box, kernel).eigenvalues
     weighty = int((values >= FAINT * values.max()).sum())
     return min(values.size, max(LEAST, min(weighty, round(FUNCTIONS * sqrt(records)))))
+
+
+def suits(box: InputBox, records: float) -> bool:
+    """Whether densities serve better than a minimiser, for so many records times epsilon."""
+    return records <= MOST_RECORDS.get(box.dimension, 0.0)
 
 
 def density_functions(components: int) -> int:

@@ -30,7 +30,7 @@ from dpfda.core.labels import as_groups
 from dpfda.methods import FRL, KNorm, Method
 from dpfda.plans.base import Plan
 from dpfda.plans.checks import CHOSEN, as_box
-from dpfda.plans.class_densities import ClassDensities, components_for, density_functions
+from dpfda.plans.class_densities import ClassDensities, components_for, density_functions, suits
 from dpfda.plans.kernel_choice import as_stationary, candidates, kernel_words
 from dpfda.plans.schedule import Schedule
 from dpfda.problems.label_moments import LabelMoments
@@ -82,7 +82,7 @@ class KernelPlan(Plan[FunctionRelease]):
     components : int, optional
         How many of the kernel's functions are used. Default: by expected risk.
     psi : float, optional
-        The penalty. Default: none for a decision of up to three inputs, whose classes are told apart by densities; else
+        The penalty. Default: none where classes are told apart by densities (few inputs, moderately many records); else
         by expected risk.
     classes : sequence, optional
         The public classes, at least two. A decision function needs them.
@@ -190,9 +190,10 @@ class KernelPlan(Plan[FunctionRelease]):
         self.stage  # noqa: B018  (calibrate now: a plan that cannot be carried out is refused when it is made)
 
     def _settle_way(self) -> None:
-        """Densities of the classes, unless a penalty or a method is given, or there are too many inputs for them."""
+        """Densities of the classes, unless a penalty or method is given, or inputs or records are too many for them."""
         decides = self.criterion != "huber" and self.box.dimension <= 3
-        if self.way is None and decides and self.psi is None and self.method is None:
+        left_open = self.way is None and self.psi is None and self.method is None
+        if left_open and decides and suits(self.box, self.n * float(self.epsilon)):
             object.__setattr__(self, "way", "densities")
         if self.way is None:
             return
