@@ -1,6 +1,6 @@
 """How accurate and how fast a private density is: the paper's mixtures, mortality, and ten million points.
 
-    python benchmarks/density.py [--runs 200] [--data DIR] [--quick]
+    python benchmarks/density.py [--runs 200] [--data DIR] [--quick] [--real]
 
 Errors are integrated squared errors, averaged over data sets and noise, to the true density and to the
 same method's estimate before noise. Noise is simulated from the plans' own laws; what follows the noise
@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import common
+import density_real
 import numpy as np
 
 import dpfda as dp
@@ -178,7 +179,11 @@ def main() -> None:
     parser.add_argument("--runs", type=int, default=200)
     parser.add_argument("--data", type=Path, default=common.DATA)
     parser.add_argument("--quick", action="store_true", help="few data sets, a million points")
+    parser.add_argument("--real", action="store_true", help="the default against tuned histograms, and nothing else")
     chosen = parser.parse_args()
+    if chosen.real:
+        common.save("density-real", density_real.study(chosen.data / "real", 60 if chosen.runs == 200 else chosen.runs))
+        return
     runs, n = (8, 10**6) if chosen.quick else (chosen.runs, 10**7)
     figures = {"mixtures": mixtures(runs), "mortality": mortality(chosen.data), "many_points": many_points(n)}
     if not chosen.quick:

@@ -8,6 +8,7 @@ from dpfda.methods.blockwise import Blocks
 from dpfda.methods.centred import Centred
 from dpfda.methods.frl import FRL
 from dpfda.methods.gaussian_process import GaussianProcess
+from dpfda.methods.histogram import Histogram
 from dpfda.methods.knorm import KNorm
 from dpfda.methods.leading import Leading
 from dpfda.methods.minimax import Minimax
@@ -23,6 +24,7 @@ __all__ = [
     "Centred",
     "FRL",
     "GaussianProcess",
+    "Histogram",
     "KNorm",
     "Leading",
     "Method",

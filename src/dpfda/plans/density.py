@@ -27,11 +27,13 @@ from dpfda.core.checks import (
 from dpfda.core.errors import ParameterError, RecordError, shown
 from dpfda.core.origins import Between
 from dpfda.engines.task import Labels
-from dpfda.methods import FRL, QR, Auto, Bernstein, GaussianProcess, KNorm, Method, Minimax
+from dpfda.methods import FRL, QR, Auto, Bernstein, GaussianProcess, Histogram, KNorm, Method, Minimax
 from dpfda.noise import Laplace
 from dpfda.plans.base import Plan
 from dpfda.plans.boxes import as_axis_names, as_bandwidth, as_cells, as_domain, as_edges
 from dpfda.plans.checks import CHOSEN, check_method
+from dpfda.plans.refinement import Refinement
+from dpfda.plans.schedule import Schedule
 from dpfda.problems.density import DensityProblem
 from dpfda.problems.stage import Stage
 from dpfda.problems.summary import Summary
@@ -78,8 +80,8 @@ class DensityPlan(Plan[DensityRelease]):
     eta : float, optional
         The power of the kernel in an estimator that smooths by it (QR, GaussianProcess, Bernstein).
     method : Method, optional
-        How noise is added. Default: QR where a bandwidth or `eta` is given, else whichever of KNorm and Minimax (which
-        need neither) is more accurate over a public class of densities.
+        How noise is added. Default: QR where a bandwidth or `eta` is given, else Histogram in one dimension, and in
+        more whichever of KNorm and Minimax is more accurate over a public class of densities.
     neighbors : {"replace", "add-remove"}
         What neighbours differ by: one record exchanged for another, or one record more or less.
     invalid : {"raise", "center"}
@@ -99,7 +101,7 @@ class DensityPlan(Plan[DensityRelease]):
     >>> import dpfda as dp
     >>> plan = dp.DensityPlan(n=2000, epsilon=1.0, domain=[(0, 110)])
     >>> plan.chosen
-    KNorm(components=12)
+    Histogram(bins=(24, 22), shares=(Fraction(13, 100), Fraction(87, 100)))
     >>> dp.DensityPlan.from_json(plan.to_json()) == plan
     True
     """
@@ -166,9 +168,11 @@ class DensityPlan(Plan[DensityRelease]):
         self.stage  # noqa: B018  (calibrate now: a plan that cannot be carried out is refused when it is made)
 
     def _default_method(self) -> Method:
-        """A smoothing that was asked for, or whichever of two is better over a public class of densities."""
+        """A smoothing that was asked for; bins that follow the mass; in the plane and space the better of two."""
         if self.eta is not None or self.bandwidth is not None or self.kernel.length_scale is not None:
             return QR()
+        if self.dimension == 1:
+            return Histogram()
         object.__setattr__(self, "method", KNorm())
         best = min((KNorm(), Minimax()), key=self._sketched_risk)
         for computed in ("problem", "schedule", "accuracy", "chosen"):
@@ -266,10 +270,15 @@ class DensityPlan(Plan[DensityRelease]):
         return Stage(problem, method.calibrate(problem, self.epsilon)).risk
 
     @cached_property
+    def schedule(self) -> Schedule:
+        chosen = self.chosen
+        return Refinement(self.problem, chosen, self.epsilon) if isinstance(chosen, Histogram) else super().schedule
+
+    @cached_property
     def sensitivity_gap(self) -> float:
         """How far the certified sensitivity can lie above the true one; 1 where all pairs of cells were compared."""
         part, sensitivity = self.stage.parts[0], self.problem.sensitivity
-        if not isinstance(sensitivity, AtomSensitivity):
+        if isinstance(self.chosen, Histogram) or not isinstance(sensitivity, AtomSensitivity):
             return 1.0
         inner = sensitivity.restricted(part.where)
         assert isinstance(inner, AtomSensitivity)
@@ -278,6 +287,8 @@ class DensityPlan(Plan[DensityRelease]):
     def postprocessed(self, release: DensityRelease) -> DensityRelease:
         if not self.postprocess:
             return release
+        if isinstance(self.schedule, Refinement):
+            return release.fitted(self.schedule.density(release.drawn))
         orthonormal = isinstance(self.basis, CosineProductBasis)
         return (release.shrink() if orthonormal else release).project()
 
@@ -354,6 +365,8 @@ class DensityPlan(Plan[DensityRelease]):
             resolution = f"{' x '.join(str(len(e) - 1) for e in self.edges)} bins on {np.prod(self.cells):,} cells"
         exact = np.prod(self.problem.bins) <= EXACT
         certificate = "exact: all pairs compared" if exact else f"certified, within {self.sensitivity_gap:.2f} of exact"
+        if isinstance(self.chosen, Histogram):
+            certificate = "exact: a point is in one bin of each round"
         rows = (
             ("domain", f"{sides}, {resolution}"),
             ("sensitivity", certificate),
@@ -377,4 +390,5 @@ class DensityPlan(Plan[DensityRelease]):
             numbers=self.schedule.numbers_text,
             accuracy=AccuracyWords(self, float(1 / np.sqrt(self.grid.volume)), "the uniform density's norm", RISK),
             kernel=repr(self.kernel) if self._uses_kernel else "",
+            passes=self.schedule.explanation(),
         )

@@ -17,8 +17,8 @@ from dpfda.results.projection import CellDensity, projected
 if TYPE_CHECKING:
     from dpfda.plans.density import DensityPlan
 
-#: The step that makes a release non-negative.
-PROJECTED = "projection onto densities"
+#: The steps that make a release non-negative: the nearest density, or a smooth one fitted to noisy counts.
+PROJECTED, FITTED = "projection onto densities", "a smooth density fitted to all noisy counts"
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -72,10 +72,15 @@ class DensityRelease(Release):
 
     def project(self) -> Self:
         """The nearest density in L2 to this release; it is nowhere negative."""
-        if PROJECTED in self.steps:
+        if {PROJECTED, FITTED} & set(self.steps):
             return self
         shape = codec.frozen_array(projected(super().values, self.grid.weights))
         return replace(self, shape=shape, steps=(*self.steps, PROJECTED))
+
+    def fitted(self, density: np.ndarray) -> Self:
+        """The density on the cells that was fitted to what all rounds drew; `raw` is the last round's histogram."""
+        shape, coefficients = codec.frozen_array(density), codec.frozen_array(self.plan.basis.coefficients(density))
+        return replace(self, shape=shape, coefficients=coefficients, steps=(FITTED,))
 
     def shrink(self, method: str = "bayes") -> Self:
         plain = super().shrink(method)

@@ -15,7 +15,7 @@ from dpfda.core.errors import DpfdaError, FileError
 from dpfda.core.files import read_text
 from dpfda.results.base import VERSION, Release
 from dpfda.results.classes import ClassRelease
-from dpfda.results.density import PROJECTED, DensityRelease
+from dpfda.results.density import FITTED, PROJECTED, DensityRelease
 from dpfda.results.groups import GroupRelease
 
 if TYPE_CHECKING:
@@ -135,7 +135,7 @@ def _well_named(release: Release) -> bool:
 
 def _on_this_machine(release: Release, values: np.ndarray) -> Release:
     """Eigenvectors may come out rotated under another linear-algebra library; the saved values decide."""
-    if isinstance(release, DensityRelease) and PROJECTED in release.steps:
+    if isinstance(release, DensityRelease) and {PROJECTED, FITTED} & set(release.steps):
         return replace(release, shape=codec.frozen_array(values.reshape(release.grid.shape)))
     if release.order or np.allclose(release.values.ravel(), values, rtol=0, atol=1e-9 * (1 + np.abs(values).max())):
         return release

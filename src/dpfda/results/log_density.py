@@ -1,0 +1,101 @@
+"""A smooth density fitted to noisy counts: its logarithm is a sum of cosines, as rough as the counts ask for.
+
+For each of many guesses (how far the logarithm reaches, and how short its waves are) the most likely density is found
+by a few damped Newton steps; guesses are then weighed by how well they explain the counts (derivations: after the
+noise). Nothing here sees a record: noisy counts are public, and so is everything that is computed from them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+#: How far the logarithm reaches from its mean (one of them, or nothing), as a standard deviation: from nearly uniform
+#: to peaks that hold all mass. Waves are as long as half of the domain, halved down to the length of a bin.
+REACHES, LONGEST = (0.3, 1.0, 2.5, 6.0), 0.5
+#: Cosines for each bin of the finest round, and in all; and the fewest bins whose length a wave can have.
+COSINES_PER_BIN, LEAST_COSINES, MOST_COSINES, LEAST_BINS = 1.6, 12, 96, 12
+#: Newton steps, the gain below which they stop, and how many numbers are held at once.
+STEPS, GAIN, CHUNK = 20, 1e-2, 1 << 21
+
+
+@dataclass(frozen=True)
+class Counted:
+    """Noisy shares of the bins that begin at the cells `starts`, and the variance of the noise on each."""
+
+    starts: np.ndarray
+    shares: np.ndarray
+    variance: float
+
+
+def fitted(rounds: Sequence[Counted], cells: int, n: float) -> np.ndarray:
+    """Probability of each of `cells` equal cells, given noisy shares of `n` points in bins, in one or more rounds."""
+    finest = max(LEAST_BINS, *(counted.starts.size for counted in rounds))
+    count = min(max(LEAST_COSINES, round(COSINES_PER_BIN * finest)), MOST_COSINES, cells - 1)
+    waves = np.arange(1, count + 1)
+    functions = np.sqrt(2) * np.cos(np.pi * np.outer((np.arange(cells) + 0.5) / cells, waves))
+    guesses = _guesses(waves, finest)
+    rows = max(1, CHUNK // functions.size)
+    found = [_most_likely(rounds, functions, guesses[i : i + rows], n) for i in range(0, len(guesses), rows)]
+    fit = np.concatenate([fits for fits, _ in found])
+    weights = np.exp(fit - fit.max())
+    values: np.ndarray = weights @ np.concatenate([masses for _, masses in found]) / weights.sum()
+    return values
+
+
+def _guesses(waves: np.ndarray, finest: int) -> np.ndarray:
+    """Variances of the cosines, one row per guess."""
+    lengths = LONGEST * 2.0 ** -np.arange(int(np.ceil(np.log2(finest * LONGEST))) + 1)
+    shapes = np.exp(-0.5 * (np.pi * np.outer(lengths, waves)) ** 2)
+    shapes /= shapes.sum(axis=1, keepdims=True)
+    rows: np.ndarray = (np.square(REACHES)[None, :, None] * shapes[:, None, :]).reshape(-1, waves.size)
+    return rows + 1e-10  # what has no variance at all could not be divided by
+
+
+def _most_likely(
+    rounds: Sequence[Counted], functions: np.ndarray, guesses: np.ndarray, n: float
+) -> tuple[np.ndarray, np.ndarray]:
+    """Log evidence (Laplace's approximation) and the most likely masses for each guess."""
+    seen = np.concatenate([counted.shares for counted in rounds])
+    noise = np.concatenate([np.full(counted.shares.size, counted.variance) for counted in rounds])
+    unit = np.eye(functions.shape[1])
+
+    def summed(masses: np.ndarray) -> np.ndarray:
+        return np.concatenate([np.add.reduceat(masses, counted.starts, axis=1) for counted in rounds], axis=1)
+
+    def density(at: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        log = at @ functions.T
+        masses = np.exp(log - log.max(axis=1, keepdims=True))
+        masses /= masses.sum(axis=1, keepdims=True)
+        return masses, summed(masses)
+
+    def cost(at: np.ndarray, shares: np.ndarray, weights: np.ndarray) -> np.ndarray:
+        values: np.ndarray = 0.5 * (weights * (seen - shares) ** 2).sum(axis=1) + 0.5 * (at**2 / guesses).sum(axis=1)
+        return values
+
+    at, damping = np.zeros_like(guesses), np.full(len(guesses), 1e-2)
+    masses, shares = density(at)
+    weights = 1 / (noise + shares / n)  # counts vary by sampling, too
+    now = cost(at, shares, weights)
+    for _ in range(STEPS):
+        weighed = masses[:, :, None] * functions
+        slopes = summed(weighed) - shares[:, :, None] * weighed.sum(axis=1)[:, None, :]
+        pulled = (slopes * weights[:, :, None]).transpose(0, 2, 1)
+        curvature = pulled @ slopes + (1 / guesses)[:, :, None] * unit
+        gradient = (pulled @ (shares - seen)[:, :, None])[:, :, 0] + at / guesses
+        held = (damping[:, None] * np.einsum("gjj->gj", curvature))[:, :, None] * unit
+        tried = at - np.linalg.solve(curvature + held, gradient[:, :, None])[:, :, 0]
+        new_masses, new_shares = density(tried)
+        gain = now - cost(tried, new_shares, weights)
+        better = gain >= 0
+        at, masses = np.where(better[:, None], tried, at), np.where(better[:, None], new_masses, masses)
+        shares = np.where(better[:, None], new_shares, shares)
+        damping = np.where(better, np.maximum(damping / 10, 1e-7), damping * 10)
+        weights = 1 / (noise + shares / n)
+        now = cost(at, shares, weights)
+        if better.all() and gain.max() < GAIN:
+            break
+    _, volume = np.linalg.slogdet(curvature)
+    return -now - 0.5 * volume - 0.5 * np.log(guesses).sum(axis=1) + 0.5 * np.log(weights).sum(axis=1), masses
