@@ -61,6 +61,11 @@ def errors(plan: dp.DensityPlan, samples: list[np.ndarray], truth: np.ndarray, r
     """Mean integrated squared error to the truth, and to the estimate before noise."""
     weights, found = plan.grid.weights, []
     for points in samples:
+        if plan.schedule.keeps_draws:  # several rounds: real releases, and the same rounds without noise
+            summary = plan.summarize(points)
+            curve, still = plan.release(summary).values.ravel(), plan.schedule.density(exact_draws(plan, summary))
+            found.append([weights @ (curve - truth) ** 2, weights @ (curve - still) ** 2])
+            continue
         statistic = plan.statistic(plan.summarize(points))
         coefficients = dp.noise.simulate(plan, statistic, 1, rng)[0]
         sealed = plan.release_type(plan=plan, coefficients=coefficients, raw=coefficients)
@@ -68,6 +73,16 @@ def errors(plan: dp.DensityPlan, samples: list[np.ndarray], truth: np.ndarray, r
         still = plan.basis.synthesize(plan.problem.finish(statistic.copy(), plan.stage.parts))
         found.append([weights @ (curve - truth) ** 2, weights @ (curve - still) ** 2])
     return np.mean(found, axis=0).tolist()
+
+
+def exact_draws(plan: dp.DensityPlan, summary: Any) -> list[np.ndarray]:
+    """What every round would give without noise."""
+    drawn: list[np.ndarray] = []
+    stage = plan.stage
+    while stage is not None:
+        drawn.append(stage.statistic(summary))
+        stage = plan.schedule.next(drawn)
+    return drawn
 
 
 def tuned(samples: list[np.ndarray], plan: dp.DensityPlan, truth: np.ndarray) -> dict[str, float]:

@@ -101,7 +101,7 @@ def test_hostile_points_in_more_dimensions(dimension, rng):
 
 def test_duplicates_and_extreme_budgets(rng):
     for epsilon in (1e-3, 50.0):
-        plan = dp.DensityPlan(n=1000, epsilon=epsilon, domain=[(0, 1)], cells=32)
+        plan = dp.DensityPlan(n=1000, epsilon=epsilon, domain=[(0, 1)], cells=32, method=dp.methods.KNorm())
         ends = [statistic(plan, np.full(1000, x)) for x in (0.0, 1.0)]
         one = statistic(plan, np.r_[np.zeros(999), 1.0])
         assert plan.loss(ends[0] - one) <= epsilon
@@ -109,7 +109,7 @@ def test_duplicates_and_extreme_budgets(rng):
 
 
 def test_the_constant_is_public():
-    plan = dp.DensityPlan(n=50, epsilon=1, domain=[(0, 4)])
+    plan = dp.DensityPlan(n=50, epsilon=1, domain=[(0, 4)], method=dp.methods.KNorm())
     assert (plan.scales[0], plan.filter[0]) == (0, 1)
     assert plan.statistic(plan.summarize(np.linspace(0, 4, 50)))[0] == 0.5
     release = plan.release(np.linspace(0, 4, 50))
@@ -144,7 +144,7 @@ class TestCertifiedBound:
         plan = dp.DensityPlan(n=10**6, epsilon=1, domain=[(0, 1)] * 2, cells=256, method=dp.methods.FRL(components=60))
         assert 1 < plan.sensitivity_gap < 1.4
         assert f"within {plan.sensitivity_gap:.2f} of exact" in repr(plan)
-        assert "exact: all pairs" in repr(dp.DensityPlan(n=100, epsilon=1, domain=[(0, 1)]))
+        assert "exact: all pairs" in repr(dp.DensityPlan(n=100, epsilon=1, domain=[(0, 1)] * 2))
 
     def test_a_loose_bound_is_refused(self, monkeypatch):
         monkeypatch.setattr("dpfda.bounds.atoms.Measure.affordable", lambda self, components: 16)

@@ -86,6 +86,16 @@ def test_releases_load_and_keep_their_values(name):
         assert part.study == "kept"
 
 
+def test_a_histogram_loads_with_its_rounds():
+    """Its later bins are found again from the draws: files hold no bins."""
+    path = SAVED / "density-histogram.release.json"
+    release, body = dp.load(path), json.loads(path.read_text())
+    assert np.allclose(release.values, body["values"], rtol=1e-9, atol=0)
+    assert [draw.tolist() for draw in release.drawn] == body["drawn"]
+    assert release.plan.digest == "b47403a2b425664bae7fdf45eeba152b48ba781a7b236417763758ec1c0e1479"
+    assert np.allclose(release.plan.schedule.density(release.drawn), body["values"], rtol=1e-4, atol=1e-8)
+
+
 def test_a_ledger_opens_with_every_charge_and_goes_on(tmp_path):
     path = tmp_path / "study.ledger"
     shutil.copy(SAVED / "ledger.db", path)

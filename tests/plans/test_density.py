@@ -242,8 +242,11 @@ class TestRelease:
 
     def test_steps_are_recorded(self):
         release = dp.density(AGES, **LINE)
-        assert release.steps == ("shrinkage by bayes", "projection onto densities")
-        assert "projection onto densities" in release.statement
+        assert release.steps == ("a smooth density fitted to all noisy counts",)
+        smooth = dp.density(AGES, **LINE, method=dp.methods.KNorm())
+        assert smooth.steps == ("shrinkage by bayes", "projection onto densities")
+        assert "projection onto densities" in smooth.statement
+        assert "fitted to all noisy counts (post-processing" in release.statement
         assert release.project() is release
         assert dp.density(AGES, **LINE, method=dp.methods.Bernstein(5)).steps == ("projection onto densities",)
         with pytest.raises(dp.errors.ParameterError, match="orthonormal"):
@@ -507,3 +510,72 @@ class TestGroups:
             assert book.spent == 0
         with pytest.raises(dp.errors.ParameterError, match="share"):
             dp.plans.GroupPlan(("a", "b"), tuple(dp.DensityPlan(n=9, epsilon=1, domain=[(0, x)]) for x in (1, 2)))
+
+
+class TestHistogram:
+    """Rounds of counts: what is kept, what is refused, and that it is better where bins matter."""
+
+    def test_draws_are_kept_and_files_load(self, tmp_path):
+        release = dp.density(AGES, **LINE)
+        rounds = release.plan.chosen.bins
+        assert [d.size for d in release.drawn] == list(rounds)
+        again = dp.load(release.save(tmp_path / "d.json"))
+        assert np.array_equal(again.values, release.values)
+        assert all(np.array_equal(a, b) for a, b in zip(again.drawn, release.drawn, strict=True))
+        assert np.allclose(again.band().half_width, release.band().half_width)
+        assert again.statement == release.statement
+
+    def test_raw_is_the_last_rounds_histogram(self):
+        plan = dp.DensityPlan(n=600, **(LINE | {"epsilon": 10_000}), cells=64)
+        release = plan.release(AGES[:600])
+        stage = plan.schedule.last(release.drawn)
+        starts = stage.problem.basis.starts
+        raw = np.add.reduceat(release.unprocessed().values * plan.grid.weights, starts)
+        counts = np.add.reduceat(plan.summarize(AGES[:600]).totals, starts) / 600
+        assert raw == pytest.approx(counts, abs=1e-3)
+        assert release.plan.grid.weights @ release.values == pytest.approx(1)
+        assert release.values.min() >= 0
+
+    def test_what_it_says(self):
+        plan = dp.DensityPlan(n=600, **LINE)
+        assert "two rounds" in plan.explain() or "2 rounds" in plan.explain()
+        assert plan.schedule.passes == 1
+        assert plan.expected_error < plan.expected_risk * 10
+        assert sum(plan.chosen.shares) == 1
+
+    @pytest.mark.parametrize(
+        ("bins", "shares"), [((8,), None), ((8, 1), ("1/2", "1/2")), ((8, 9), ("1/2", "1/4")), ((8,), ("1/2", "1/2")),
+                             ("8", (1,)), ((8, 9), (2, -1)), ((65,), (1,)), (None, (1,))]
+    )  # fmt: skip
+    def test_refusals(self, bins, shares):
+        with pytest.raises(dp.errors.ParameterError, match="Histogram"):
+            dp.methods.Histogram(bins=bins, shares=shares)
+
+    def test_for_one_dimension(self):
+        with pytest.raises(dp.errors.ParameterError, match="one dimension"):
+            dp.DensityPlan(n=100, epsilon=1, domain=[(0, 1)] * 2, method=dp.methods.Histogram())
+        with pytest.raises(dp.errors.ParameterError, match="no slope"):
+            dp.density(AGES, **LINE).derivative().band()
+
+    def test_a_narrow_peak_is_found(self, rng):
+        """Width 1/100, anywhere: at least four times closer than cosines, in squared distance of distributions."""
+        points = rng.normal(37.0, 1.0, 400)
+        at = np.linspace(0, 100, 2001)
+        truth = (points[:, None] <= at).mean(axis=0)
+
+        def distance(method):
+            options = {"epsilon": 1.0, "domain": [(0, 100)], "method": method}
+            return np.mean([((dp.density(points, **options).cdf(at) - truth) ** 2).mean() for _ in range(5)])
+
+        assert 4 * distance(None) < distance(dp.methods.KNorm())
+
+    def test_the_points_own_distribution(self):
+        """`values` are smooth; `cdf` and `quantile` follow the points as far as counts tell."""
+        plan = dp.DensityPlan(n=600, **(LINE | {"epsilon": 1000}))
+        release = plan.release(AGES[:600])
+        at = np.linspace(0, 110, 400)
+        truth = (AGES[:600, None] <= at).mean(axis=0)
+        smooth = CellDensity(release.grid, release.values).cdf(at)
+        assert ((release.cdf(at) - truth) ** 2).mean() <= ((smooth - truth) ** 2).mean()
+        assert release.cells.masses.min() >= 0
+        assert release(at).tolist() == CellDensity(release.grid, release.values)(at).tolist()

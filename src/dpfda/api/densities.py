@@ -89,7 +89,8 @@ def density(
     kernel, bandwidth, eta : optional
         A smoothing, for methods that smooth by a kernel.
     method : Method, optional
-        Default: whichever of two is more accurate over a public class of densities.
+        Default: Histogram in one dimension; in more, whichever of KNorm and Minimax is more accurate over a public
+        class of densities.
     outside : "raise" or "clip"
         Whether a point outside the domain is wrong, or is moved to its edge.
     postprocess : bool

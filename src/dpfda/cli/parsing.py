@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 
 from dpfda.bounds.bodies import Bound, L1Ball, L2Ball
 from dpfda.core.errors import ParameterError, shown
-from dpfda.methods import AR, FRL, QR, Auto, Bernstein, Blocks, GaussianProcess, KNorm, Method, Minimax
+from dpfda.methods import AR, FRL, QR, Auto, Bernstein, Blocks, GaussianProcess, Histogram, KNorm, Method, Minimax
 from dpfda.spaces.grid import Grid
 from dpfda.spaces.kernels import Kernel
 from dpfda.spaces.stationary import Cosine, Exponential, Gaussian, Matern, Stationary
@@ -19,7 +19,7 @@ from dpfda.spaces.stationary import Cosine, Exponential, Gaussian, Matern, Stati
 T = TypeVar("T")
 METHODS: dict[str, type[Method]] = {
     "auto": Auto, "frl": FRL, "ar": AR, "qr": QR, "minimax": Minimax, "knorm": KNorm, "blocks": Blocks,
-    "bernstein": Bernstein, "gaussianprocess": GaussianProcess,
+    "histogram": Histogram, "bernstein": Bernstein, "gaussianprocess": GaussianProcess,
 }  # fmt: skip
 KERNELS: dict[str, Callable[..., Stationary]] = {"matern": Matern, "exponential": Exponential, "gaussian": Gaussian}
 NORMS: dict[str, Callable[..., Bound]] = {"l2": L2Ball, "l1": L1Ball}

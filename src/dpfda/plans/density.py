@@ -292,6 +292,11 @@ class DensityPlan(Plan[DensityRelease]):
         orthonormal = isinstance(self.basis, CosineProductBasis)
         return (release.shrink() if orthonormal else release).project()
 
+    def of_the_points(self, drawn: Sequence[np.ndarray]) -> np.ndarray:
+        """The density of the points themselves, on the cells, from what rounds of counts drew."""
+        assert isinstance(self.schedule, Refinement)
+        return self.schedule.of_the_points(drawn)
+
     # -- tables of counts -----------------------------------------------------------------
 
     def summarize(

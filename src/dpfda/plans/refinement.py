@@ -36,7 +36,8 @@ class Refinement(Schedule):
     @property
     def rounds(self) -> list[tuple[int, Fraction]]:
         """Bins and budget of each round."""
-        assert self.method.bins is not None and self.method.shares is not None
+        assert self.method.bins is not None
+        assert self.method.shares is not None
         return [(b, self.epsilon * s) for b, s in zip(self.method.bins, self.method.shares, strict=True)]
 
     @cached_property
@@ -90,7 +91,7 @@ class Refinement(Schedule):
         stages = [self._following(drawn[:number]) for number in range(len(drawn))]
         noise = np.array([float(stage.parts[0].law.variance[0]) for stage in stages])
         total = 1.0
-        if self.problem.count_is_private:  # the number of points, over its guess: what the counts of all rounds add up to
+        if self.problem.count_is_private:  # the counts of all rounds add up to the number of points, over its guess
             precision = np.array([1 / (draw.size * v) for draw, v in zip(drawn, noise, strict=True)])
             sums = np.array([draw.sum() for draw in drawn])
             total = max(float(precision @ sums / precision.sum()), 1 / self.problem.n)
@@ -101,6 +102,20 @@ class Refinement(Schedule):
         grid = self.problem.grid
         values: np.ndarray = fitted(seen, grid.size, total * self.problem.n) / grid.weights
         return values
+
+    def of_the_points(self, drawn: Sequence[np.ndarray]) -> np.ndarray:
+        """The density of the points themselves, which stray from the fitted one: by sampling, as far as counts tell.
+
+        Of what the last round's counts differ from the fit, the share of sampling in the variance of both is kept.
+        """
+        stage, density = self.last(drawn), self.density(drawn)
+        basis, shares = stage.problem.basis, stage.problem.finish(drawn[-1], stage.parts)
+        expected = basis.coefficients(density)
+        sampled = expected / self.problem.n
+        kept = sampled / (sampled + stage.parts[0].law.variance)
+        found = np.maximum(expected + kept * (shares - expected), 0.0)
+        values: np.ndarray = density * np.repeat(found / np.maximum(expected, 1e-300), basis.cells)  # type: ignore[attr-defined]
+        return values / float(self.problem.grid.weights @ values)
 
     # -- before data ----------------------------------------------------------------------
 
@@ -132,7 +147,8 @@ class Refinement(Schedule):
     def explanation(self) -> str:
         """What is done in each round, for which share of the budget."""
         bins, shares = self.method.bins, self.method.shares
-        assert bins is not None and shares is not None
+        assert bins is not None
+        assert shares is not None
         if len(bins) == 1:
             return f"The points are counted in {bins[0]} bins, all of epsilon, and a smooth density is fitted."
         later = "; then ".join(f"{b} bins for {s} of epsilon" for b, s in zip(bins[1:], shares[1:], strict=True))

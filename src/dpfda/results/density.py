@@ -56,11 +56,19 @@ class DensityRelease(Release):
 
     def __call__(self, t: ArrayLike) -> np.ndarray:
         """The density at any points of the domain: the series as drawn, or linear between cells once it is shaped."""
-        return super().__call__(t) if self.shape is None or self.order else self.cells(t)
+        if self.shape is None or self.order:
+            return super().__call__(t)
+        return CellDensity(self.grid, self.shape)(t)
 
     @cached_property
     def cells(self) -> CellDensity:
-        """The density on its cells, non-negative: what probabilities, quantiles and samples are taken from."""
+        """The density on its cells, non-negative: what probabilities, quantiles and samples are taken from.
+
+        After rounds of counts it is that of the points themselves, as far as the counts tell how they stray from
+        the smooth density.
+        """
+        if FITTED in self.steps:
+            return CellDensity(self.grid, self.plan.of_the_points(self.drawn))
         values = super().values if self.shape is None else self.shape
         return CellDensity(self.grid, projected(values, self.grid.weights))
 

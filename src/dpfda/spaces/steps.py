@@ -18,6 +18,8 @@ class StepBasis(Eigenbasis):
     They are orthogonal; `energies` are their squared norms.
     """
 
+    grid: Grid
+
     def __init__(self, grid: Grid, starts: np.ndarray):
         self.grid, self.starts = grid, _sealed(np.asarray(starts, dtype=np.int64))
         self.eigenvalues = _sealed(np.ones(self.starts.size))
