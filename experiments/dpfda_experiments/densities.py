@@ -155,8 +155,10 @@ def _released(
         estimate = _smoothed(plan, points)
         return estimate, estimate[None]
     summary = plan.summarize(points)
-    statistic = plan.statistic(summary)
-    before = plan.basis.synthesize(plan.schedule.combine([statistic]))
+    drawn = [plan.statistic(summary)]
+    while (stage := plan.schedule.next(drawn)) is not None:  # later rounds without noise, too
+        drawn.append(stage.statistic(summary))
+    statistic, before = drawn[0], plan.basis.synthesize(plan.schedule.combine(drawn))
     if cell["mode"] == OURS:
         return before, np.array([plan.release(summary).values.ravel() for _ in range(cell["draws"])])
     return before, plan.basis.synthesize(dp.noise.simulate(plan, statistic, cell["draws"], rng))

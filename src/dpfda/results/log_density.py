@@ -17,6 +17,8 @@ import numpy as np
 REACHES, LONGEST = (0.3, 1.0, 2.5, 6.0), 0.5
 #: Cosines for each bin of the finest round, and in all; and the fewest bins whose length a wave can have.
 COSINES_PER_BIN, LEAST_COSINES, MOST_COSINES, LEAST_BINS = 1.6, 12, 96, 12
+#: A cosine whose wave is so many times shorter than a guess allows has no part in it: exp(-6^2/2) is 1e-8.
+NOTHING = 6.0
 #: Newton steps, the gain below which they stop, and how many numbers are held at once.
 STEPS, GAIN, CHUNK = 20, 1e-2, 1 << 21
 
@@ -33,25 +35,19 @@ class Counted:
 def fitted(rounds: Sequence[Counted], cells: int, n: float) -> np.ndarray:
     """Probability of each of `cells` equal cells, given noisy shares of `n` points in bins, in one or more rounds."""
     finest = max(LEAST_BINS, *(counted.starts.size for counted in rounds))
-    count = min(max(LEAST_COSINES, round(COSINES_PER_BIN * finest)), MOST_COSINES, cells - 1)
-    waves = np.arange(1, count + 1)
-    functions = np.sqrt(2) * np.cos(np.pi * np.outer((np.arange(cells) + 0.5) / cells, waves))
-    guesses = _guesses(waves, finest)
-    rows = max(1, CHUNK // functions.size)
-    found = [_most_likely(rounds, functions, guesses[i : i + rows], n) for i in range(0, len(guesses), rows)]
+    most = min(max(LEAST_COSINES, round(COSINES_PER_BIN * finest)), MOST_COSINES, cells - 1)
+    middles, found = (np.arange(cells) + 0.5) / cells, []
+    for length in LONGEST * 2.0 ** -np.arange(int(np.ceil(np.log2(finest * LONGEST))) + 1):
+        waves = np.arange(1, min(most, int(np.ceil(NOTHING / (np.pi * length)))) + 1)
+        functions = np.sqrt(2) * np.cos(np.pi * np.outer(middles, waves))
+        shape = np.exp(-0.5 * (np.pi * length * waves) ** 2)
+        guesses = np.outer(np.square(REACHES), shape / shape.sum())
+        rows = max(1, CHUNK // functions.size)
+        found += [_most_likely(rounds, functions, guesses[k : k + rows], n) for k in range(0, len(guesses), rows)]
     fit = np.concatenate([fits for fits, _ in found])
     weights = np.exp(fit - fit.max())
     values: np.ndarray = weights @ np.concatenate([masses for _, masses in found]) / weights.sum()
     return values
-
-
-def _guesses(waves: np.ndarray, finest: int) -> np.ndarray:
-    """Variances of the cosines, one row per guess."""
-    lengths = LONGEST * 2.0 ** -np.arange(int(np.ceil(np.log2(finest * LONGEST))) + 1)
-    shapes = np.exp(-0.5 * (np.pi * np.outer(lengths, waves)) ** 2)
-    shapes /= shapes.sum(axis=1, keepdims=True)
-    rows: np.ndarray = (np.square(REACHES)[None, :, None] * shapes[:, None, :]).reshape(-1, waves.size)
-    return rows + 1e-10  # what has no variance at all could not be divided by
 
 
 def _most_likely(
