@@ -1,8 +1,9 @@
 """A smooth density fitted to noisy counts: its logarithm is a sum of cosines, as rough as the counts ask for.
 
 For each of many guesses (how far the logarithm reaches, and how short its waves are) the most likely density is found
-by a few damped Newton steps; guesses are then weighed by how well they explain the counts (derivations: after the
-noise). Nothing here sees a record: noisy counts are public, and so is everything that is computed from them.
+by a few damped Newton steps. Sums of cosines without a logarithm stand beside them: better for smooth densities of many
+points. Guesses are then weighed by how well they explain the counts (derivations: after the noise). Nothing here sees a
+record: noisy counts are public, and so is everything that is computed from them.
 """
 
 from __future__ import annotations
@@ -19,6 +20,8 @@ REACHES, LONGEST = (0.3, 1.0, 2.5, 6.0), 0.5
 COSINES_PER_BIN, LEAST_COSINES, MOST_COSINES, LEAST_BINS = 1.6, 12, 96, 12
 #: A cosine whose wave is so many times shorter than a guess allows has no part in it: exp(-6^2/2) is 1e-8.
 NOTHING = 6.0
+#: Densities that are sums of cosines: bumps of these widths and series of these powers, at these sizes.
+WIDTHS, POWERS, SIZES = (0.03, 0.06, 0.12, 0.25), (3.0, 4.0, 6.0), (0.03, 0.1, 0.3, 1.0, 3.0)
 #: Newton steps, the gain below which they stop, and how many numbers are held at once.
 STEPS, GAIN, CHUNK = 20, 1e-2, 1 << 21
 
@@ -44,10 +47,42 @@ def fitted(rounds: Sequence[Counted], cells: int, n: float) -> np.ndarray:
         guesses = np.outer(np.square(REACHES), shape / shape.sum())
         rows = max(1, CHUNK // functions.size)
         found += [_most_likely(rounds, functions, guesses[k : k + rows], n) for k in range(0, len(guesses), rows)]
+    found.append(_plain_cosines(rounds, _averaged(found), most, n))
+    return _averaged(found)
+
+
+def _averaged(found: Sequence[tuple[np.ndarray, np.ndarray]]) -> np.ndarray:
+    """Masses of all guesses, weighed by how well each explains the counts."""
     fit = np.concatenate([fits for fits, _ in found])
     weights = np.exp(fit - fit.max())
     values: np.ndarray = weights @ np.concatenate([masses for _, masses in found]) / weights.sum()
     return values
+
+
+def _plain_cosines(rounds: Sequence[Counted], about: np.ndarray, most: int, n: float) -> tuple[np.ndarray, np.ndarray]:
+    """The same for densities that are sums of cosines themselves: exact posterior means, cut at zero.
+
+    Counts vary by sampling as if the masses were `about`.
+    """
+    waves, cells = np.arange(1, most + 1), about.size
+    functions = np.sqrt(2) * np.cos(np.pi * np.outer((np.arange(cells) + 0.5) / cells, waves))
+    seen = np.concatenate([counted.shares for counted in rounds])
+    noise = np.concatenate([np.full(counted.shares.size, counted.variance) for counted in rounds])
+
+    def summed(values: np.ndarray) -> np.ndarray:
+        return np.concatenate([np.add.reduceat(values, counted.starts, axis=0) for counted in rounds]) / cells
+
+    design, left = summed(functions), seen - summed(np.ones(cells))
+    spread = np.diag(noise + np.maximum(summed(about * cells), 0.0) / n)
+    shapes = [np.exp(-((np.pi * waves * width) ** 2)) for width in WIDTHS] + [waves**-power for power in POWERS]
+    fits, found = [], []
+    for variances in (size * shape for shape in shapes for size in SIZES):
+        root = np.linalg.cholesky(spread + (design * variances) @ design.T)
+        white = np.linalg.solve(root, left)
+        fits.append(-0.5 * float(white @ white) - float(np.log(np.diag(root)).sum()))
+        values = np.maximum(1 + functions @ (variances * (design.T @ np.linalg.solve(root.T, white))), 0.0)
+        found.append(values / values.sum())
+    return np.array(fits), np.array(found)
 
 
 def _most_likely(
