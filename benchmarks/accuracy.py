@@ -1,6 +1,7 @@
 """How accurate a private mean is: the four scenarios of the paper, and Adelaide's Monday demand.
 
     python benchmarks/accuracy.py [--runs 200] [--long] [--data DIR]
+    python benchmarks/accuracy.py --real [--runs 200] [--data DIR]
 
 Every valid row uses the package's own plans and its simulated noise. The row of the authors'
 code is a plain reference implementation, labelled as what it is: not eps-DP.
@@ -18,6 +19,7 @@ from typing import Any
 import auto
 import common
 import numpy as np
+import real
 
 import dpfda as dp
 
@@ -227,7 +229,13 @@ def main() -> None:
     parser.add_argument("--runs", type=int, default=200, help="data sets per scenario")
     parser.add_argument("--data", type=Path, default=common.DATA, help="folder with the real data sets")
     parser.add_argument("--long", action="store_true", help="the full runs of dp.Auto() (about 25 minutes)")
+    parser.add_argument("--real", action="store_true", help="only the eight real sets, with loose bounds")
     options = parser.parse_args()
+    if options.real:
+        found = real.figures(options.data, options.runs)
+        if found is not None:
+            common.save("real", found)
+        return
     figures = scenarios(options.runs)
     show_scenarios(figures)
     content = {"runs": options.runs, "scenarios": figures, "adelaide_mondays": adelaide(options.data)}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import platform
 import time
@@ -40,6 +41,14 @@ def show(title: str, head: list[str], rows: list[list[Any]]) -> None:
     Console(width=150).print(table)
 
 
+def digest() -> str:
+    """SHA-256 of the package's source: which code the figures are of."""
+    whole = hashlib.sha256()
+    for path in sorted((ROOT / "src").rglob("*.py")):
+        whole.update(path.relative_to(ROOT).as_posix().encode() + path.read_bytes())
+    return whole.hexdigest()
+
+
 def save(name: str, figures: dict[str, Any]) -> None:
     RESULTS.mkdir(exist_ok=True)
     found = {}
@@ -48,6 +57,6 @@ def save(name: str, figures: dict[str, Any]) -> None:
             found[package] = version(package)
         except PackageNotFoundError:
             found[package] = None
-    content = {"python": platform.python_version(), "packages": found, **figures}
+    content = {"python": platform.python_version(), "packages": found, "code": digest(), **figures}
     (RESULTS / f"{name}.json").write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
     Console().print(f"saved {(RESULTS / name).relative_to(ROOT)}.json", markup=False)

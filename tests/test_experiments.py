@@ -442,12 +442,13 @@ def test_pcv_says_that_it_is_not_private():
 def test_pcv_finds_what_fits_the_data():
     """A mean in the sixth function alone: with plenty of budget six components, with little none of them."""
     grid = dp.Grid.uniform(0, 1, 101)
-    basis = dp.kernels.Matern(1.5, 0.1).basis(grid)
-    curves = np.tile(basis.functions[:, 5], (200, 1))
+    kernel = dp.kernels.Matern(1.5, 0.1)
+    curves = np.tile(kernel.basis(grid).functions[:, 5], (200, 1))
     candidates = [dp.methods.FRL(m) for m in (1, 5, 6, 20)]
+    facts = {"n": 200, "bound": dp.L2Ball(1.1), "grid": grid, "kernel": kernel, "method": dp.methods.FRL()}
     chosen = []
     for epsilon in (1000, 0.01):
-        plan = dp.MeanPlan(n=200, epsilon=epsilon, bound=dp.L2Ball(1.1), grid=grid, method=dp.methods.FRL())
+        plan = dp.MeanPlan(epsilon=epsilon, **facts)
         with pytest.warns(dp.errors.NotPrivateWarning):
             chosen.append(dp.selection.pcv(candidates, plan, curves, np.random.default_rng(0)).components)
     assert chosen == [6, 1]

@@ -157,8 +157,9 @@ def test_absurd_public_parameters_are_refused():
         dp.Grid([0.0, 0.5, 1.0], [1e302] * 3)
     with pytest.raises(dp.errors.ParameterError, match="radius must be"):
         dp.L2Ball(2e-150)
+    kernel, method = dp.kernels.Matern(1.5, 0.1), dp.methods.QR(eta=1000.0, psi=1e-3)
     with pytest.raises(dp.errors.ParameterError, match="eta must leave powers"):
-        dp.MeanPlan(n=10, epsilon=1, bound=dp.L2Ball(1.0), grid=12, method=dp.methods.QR(eta=1000.0, psi=1e-3))
+        dp.MeanPlan(n=10, epsilon=1, bound=dp.L2Ball(1.0), grid=12, kernel=kernel, method=method)
     with pytest.raises(dp.errors.ParameterError, match="standardize must be one of False, True"):
         dp.MeanPlan(n=10, epsilon=1, bound=dp.L2Ball(1.0), grid=12, standardize="no")
 

@@ -23,7 +23,10 @@ BITS = json.loads((SAVED / "bits.json").read_text())
 RECORDS = json.loads((SAVED / "records.json").read_text())
 SUMMARISED = [name for name in BITS if (SAVED / f"{name}.summary.json").exists()]
 RELEASED = [name for name in BITS if (SAVED / f"{name}.release.json").exists()]
+BANDS = json.loads((SAVED / "bands.json").read_text())
 TOGETHER = ("groups", "classes")
+#: Plans whose `Auto` chose by an earlier rule: what they are can be read, and nothing new is made of them.
+OUTDATED = ("mean-default", "mean-centred")
 
 
 def saved_plan(name):
@@ -49,6 +52,10 @@ def test_plans_load_and_keep_their_digest(name):
 @pytest.mark.parametrize("name", BITS)
 def test_records_come_to_the_same_totals(name):
     plan = saved_plan(name)
+    if name in OUTDATED:
+        with pytest.raises(dp.errors.PlanMismatch, match="plan again"):
+            summaries(name, plan)
+        return
     found = summaries(name, plan)
     assert found.keys() == BITS[name]["members"].keys()
     for member, was in BITS[name]["members"].items():
@@ -67,6 +74,11 @@ def test_summary_files_load_and_are_released(name):
     for member, summary in saved.summaries.items():
         was = BITS[name]["members"][member]
         assert [str(int(x)) for x in np.ravel(summary.totals)] == was["totals"]
+    if name in OUTDATED:
+        with pytest.raises(dp.errors.PlanMismatch, match="plan again"):
+            plan.release(saved.summary)
+        assert plan.explain()
+        return
     release = plan.release(dict(saved.summaries) if name == "groups" else saved.summary)
     assert release.plan == plan
 
@@ -84,6 +96,17 @@ def test_releases_load_and_keep_their_values(name):
     for part, was in parts:
         assert np.allclose(np.ravel(part.values), was["values"], rtol=1e-9, atol=1e-9)
         assert part.study == "kept"
+
+
+@pytest.mark.parametrize("name", RELEASED)
+def test_releases_keep_their_noise_bands(name):
+    """Bands that the code of that time drew about them, at every so many points of the grid."""
+    release = dp.load(SAVED / f"{name}.release.json")
+    for member, was in BANDS[name].items():
+        band = (release[member] if name in TOGETHER else release).band(0.95)
+        for side in ("lower", "upper"):
+            now = np.ravel(getattr(band, side))[:: was["step"]]
+            assert np.allclose(now, was[side], rtol=1e-6, atol=1e-6 * np.abs(was[side]).max())
 
 
 def test_a_histogram_loads_with_its_rounds():

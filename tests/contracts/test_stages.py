@@ -27,6 +27,8 @@ STAGES = {
     "ridge first": dp.methods.Staged(dp.methods.QR(), spread=0.2, shares=("1/2", "1/2")),
     "thresholds first": dp.methods.Staged(dp.methods.AR(), shares=("1/2", "1/2")),
     "no choice": dp.methods.Staged(dp.methods.KNorm(5), spread=0.5, selection=0, confidence=0),
+    "radius, one round": dp.methods.Staged(dp.methods.KNorm(5), shares=("1",), radius="1/5"),
+    "radius, rounds": dp.methods.Staged(dp.methods.KNorm(6), shares=("1/4", "3/4"), radius="1/10"),
     "auto": dp.Auto(),
     "auto, spread": dp.Auto(spread=0.2),
 }
@@ -64,13 +66,17 @@ def stages_of(plan: object, drawn: list[np.ndarray]) -> list[dp.problems.stage.S
 @pytest.mark.parametrize("bound", ["L2-centred", "Ellipsoid", "Box-centred", "L1"])
 @pytest.mark.parametrize("method", STAGES)
 def test_no_neighbour_moves_a_stage_past_its_share(method, bound, relation, rng):
+    if method.startswith("radius") and not bound.startswith("L2"):
+        with pytest.raises(dp.errors.ParameterError, match="balls"):
+            mean_plan(STAGES[method], BOUNDS[bound], relation)
+        return
     plan = mean_plan(STAGES[method], BOUNDS[bound], relation, n=40 if "auto" not in method else 900)
     data = plan.problem.center + 0.2 * rng.normal(size=(plan.n, GRID.size))
     quiet = drawn_without_noise(plan, data)
     assert plan.schedule.next(quiet) is None
     for drawn, fresh in ((quiet, 0), (list(plan.release(data).drawn) or quiet, 1)):
         stages = stages_of(plan, drawn)
-        assert len(stages) == plan.schedule.passes
+        assert len(stages) == len(getattr(plan.chosen, "steps", (1,)))
         assert sum((stage.epsilon for stage in stages), Fraction(0)) == plan.epsilon
         for stage in stages[fresh:]:  # the first one knows no draws: once is enough
             losses = stage_losses(stage, pairs_of(stage, plan.n, plan.problem.count_is_private, rng))

@@ -157,8 +157,9 @@ def test_plans_travel_and_speak_of_components(method, neighbors):
 
 def test_plans_of_plain_curves_and_surfaces_keep_their_digests():
     line, square = dp.Grid.uniform(0, 1, 48), dp.Grid.product(dp.Grid.uniform(0, 1, 8), dp.Grid.uniform(0, 2, 9))
-    curve = dp.MeanPlan(n=508, epsilon=1.0, bound=dp.L2Ball(1.0), grid=line)
-    surface = dp.MeanPlan(n=508, epsilon=1.0, bound=dp.L2Ball(1.0, 0.2), grid=square)
+    facts = {"n": 508, "epsilon": 1.0, "kernel": dp.kernels.Matern(), "method": dp.Auto(rule=None)}
+    curve = dp.MeanPlan(bound=dp.L2Ball(1.0), grid=line, **facts)
+    surface = dp.MeanPlan(bound=dp.L2Ball(1.0, 0.2), grid=square, **facts)
     assert curve.digest.startswith("03bee04ea7d834ee")
     assert surface.digest.startswith("bfc4ab7b1e4f93ab")
 

@@ -72,6 +72,8 @@ def plans() -> dict[str, object]:
         "surface": mean_plan(grid=dp.Grid.product(dp.Grid.uniform(0, 1, 2), dp.Grid.uniform(0, 2, 3, name="u"))),
         "covariance": dp.CovariancePlan(n=100, epsilon=1, bound=dp.L2Ball(1.0), grid=LINE, method=dp.methods.KNorm(2)),
         "centred": dp.CovariancePlan(n=9000, epsilon=1, bound=dp.L2Ball(1.0), grid=LINE, method=dp.methods.Centred()),
+        "histogram": dp.DensityPlan(n=100, epsilon=1, domain=[(0, 1)], cells=8),
+        "default covariance": dp.CovariancePlan(n=900, epsilon=1, bound=dp.L2Ball(1.0), grid=LINE),
         "density": dp.DensityPlan(n=100, epsilon=1, domain=[(0, 1)], cells=8, method=dp.methods.KNorm(2)),
         "densities": dp.DensityPlan(
             n=100, epsilon=1, domain=[(0, 1), (0, 2)], cells=3, method=dp.methods.FRL(2), axes=("a", "b")
@@ -90,6 +92,9 @@ def plans() -> dict[str, object]:
             names=("a", "b"),
             split=0.5,
             passes=1,
+        ),
+        "few pairs": dp.plans.RegressionPlan(
+            n=90, epsilon=1, covariates=1, covariate_bound=[(0, 1)], bound=dp.L2Ball(1.0), grid=LINE
         ),
         "smoother": dp.plans.SmootherPlan(
             n=900, epsilon=1, domain=[(0, 1)], bound=(0, 1), components=3, split=0.5, passes=1

@@ -108,13 +108,9 @@ def to_plain(value: object) -> Plain:
     return value
 
 
-#: Marks a field that younger versions have: where it says nothing it is not written, so that digests stay.
+#: Marks a field that younger versions have: None is not written, so that digests stay, and what a file does not say is
+#: None, whatever new facts take by default.
 LATER = {"later": True}
-
-
-def later(absent: object) -> dict[str, object]:
-    """Marks such a field whose absence in a file means `absent`, whatever new facts take by default."""
-    return {"later": True, "absent": absent}
 
 
 def saved_as(name: str) -> dict[str, str]:
@@ -154,9 +150,9 @@ def from_plain(data: Plain, depth: int = 0) -> Any:
     known = {_saved_name(f): f.name for f in dataclasses.fields(TYPES[name]) if f.init}
     if unknown := sorted(set(fields) - set(known)):
         raise FileError(f"{name} has no field {unknown[0][:40]!r}; the file may come from a newer version.")
-    lacking = {f.name: f.metadata["absent"] for f in dataclasses.fields(TYPES[name]) if "absent" in f.metadata}
+    unsaid = {f.name: None for f in dataclasses.fields(TYPES[name]) if f.init and "later" in f.metadata}
     try:
-        return TYPES[name](**lacking | {known[k]: from_plain(v, depth + 1) for k, v in fields.items()})
+        return TYPES[name](**(unsaid | {known[k]: from_plain(v, depth + 1) for k, v in fields.items()}))
     except DpfdaError:
         raise
     except (TypeError, AttributeError, ValueError, ArithmeticError, LookupError, MemoryError):

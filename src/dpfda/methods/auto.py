@@ -1,35 +1,55 @@
-"""Auto: rounds, noise, components and shrinkage picked by the exact risk over a robust class, before data."""
+"""Auto: find the scale, find the centre, spend the rest there, shrink by Bayes.
+
+Which of these steps pay, and for how much of the budget, follows before data from n, epsilon and the bound. Every way
+is held against the others by one risk, over bounds that are right and far too large (:mod:`dpfda.methods.outlook`).
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import ClassVar
 
 import numpy as np
 
+from dpfda.bounds.bodies import L2Ball
 from dpfda.core.checks import check_positive
-from dpfda.core.errors import ParameterError, shown
+from dpfda.core.codec import LATER
+from dpfda.core.errors import FileError, ParameterError, shown
 from dpfda.methods.base import Method
 from dpfda.methods.blockwise import Blocks
 from dpfda.methods.frl import FRL
 from dpfda.methods.knorm import KNorm
-from dpfda.methods.minimax import Minimax
 from dpfda.methods.outlook import Outlook
 from dpfda.methods.staged import LARGEST, SMALLEST, Staged
 from dpfda.problems.contracts import Problem
 from dpfda.problems.mean import MeanProblem
 from dpfda.problems.stage import Part
 
-#: Shares of the first round and, where there are three, of the second, among which the expected risk decides
-#: (derivations: choosing before data). Any are valid.
-FIRSTS = (Fraction(1, 10), Fraction(1, 5), Fraction(3, 10))
-SECONDS = (Fraction(3, 20), Fraction(1, 4))
+#: The version of the rule by which Auto chooses. Plans of None were made before there were numbers.
+RULE = 2
+#: Components, as multiples of the root of n epsilon: of one round; of one whose scale is public, which leaves more
+#: budget; and of several, whose later noise is smaller. Noise grows with the square of their number, what is left out
+#: of a mean falls faster: for squared coefficients between j^-2 and j^-4 the best number grows as a power from 2/3 to
+#: 2/5 of n epsilon. How much errors change with these and the constants below is in docs/derivations/stages.md.
+ONE_ROUND, SCALE_KNOWN, SEVERAL, FEWEST = 0.6, 0.7, 0.85, 3
+#: Shares of epsilon for private choices, as multiples of one over the root of n epsilon, and at most a quarter: of a
+#: radius for one round, of a radius that later rounds mend, and of an ellipsoid. So their errors and what they cost
+#: both vanish as n epsilon grows.
+RADIUS, RADIUS_FIRST, ELLIPSOID, MOST_SHARE = 2.0, 1.0, 1.5, 0.25
+#: What each round gets of what the rounds divide; three need so much n epsilon that the first alone finds a centre.
+THREE_FROM = 5000.0
+ONE, TWO = (Fraction(1),), (Fraction(1, 4), Fraction(3, 4))
+THREE = (Fraction(1, 10), Fraction(1, 5), Fraction(7, 10))
 
 
 @dataclass(frozen=True, eq=False)
 class Auto(Method):
     """The default for means: whatever should be most accurate for n, epsilon, the bound, the spread and the kernel.
+
+    Find the scale: a private radius, since bounds that can be stated honestly are often several times too large. Find
+    the centre: a rough mean. Spend the rest there: curves clipped to a small ellipsoid about it. Shrink by Bayes: the
+    exact posterior mean under the known noise. With little data the first round is all.
 
     Parameters
     ----------
@@ -39,6 +59,8 @@ class Auto(Method):
     passes : int, optional
         How often the data may be read: 1 for sources that can be read only once and for saved summaries. Default: as
         often as the best choice asks for.
+    rule : int, optional
+        The version of the rule by which the choice is made, for files. Default: the present one.
 
     Examples
     --------
@@ -50,6 +72,7 @@ class Auto(Method):
 
     spread: float | None = None
     passes: int | None = None
+    rule: int | None = field(default=RULE, metadata=LATER, repr=False)
 
     def __post_init__(self) -> None:
         check_positive("spread", self.spread)
@@ -60,6 +83,13 @@ class Auto(Method):
             raise ParameterError(
                 "passes must be a whole number from 1", shown(self.passes), "Pass 1, or leave passes out."
             )
+        if self.rule not in (None, RULE):
+            raise FileError(f"Rule {shown(self.rule)} of Auto is not known here; it may come from a newer version.")
+
+    @property
+    def outdated(self) -> bool:
+        """Whether an earlier version made the choice: what it was is in the file, and cannot be made anew."""
+        return self.rule != RULE
 
     def check_plain(self, what: str) -> None:
         """Where the method is chosen in another way, options for means would be ignored: refuse them."""
@@ -74,44 +104,93 @@ class Auto(Method):
     def calibrate(self, problem: Problem, epsilon: Fraction) -> tuple[Part, ...]:
         return self.resolved(problem, epsilon).calibrate(problem, epsilon)
 
-    def explanation(self, problem: Problem, epsilon: Fraction, chosen: Method) -> str:
-        """Why the choice fell as it did, in words and numbers."""
-        outlook = self.outlook(problem, epsilon)
-        found = self.candidates(outlook)
-        rounds = {True: "stages", False: "one round"}
-        other = min(
-            (m for m in found if isinstance(m, Staged) != isinstance(chosen, Staged)), key=outlook.typical, default=None
-        )
-        return (
-            f"Auto compared {len(found)} ways to spend the budget over smooth and rough means, before data, and chose "
-            f"{_risks(outlook, chosen)}."
-            + (f" The best with {rounds[isinstance(other, Staged)]} was {_risks(outlook, other)}." if other else "")
-        )
-
     def outlook(self, problem: Problem, epsilon: Fraction) -> Outlook:
         """The risks among which the choice is made."""
         if not isinstance(problem, MeanProblem):
             raise ParameterError("Auto chooses among ways to release a mean", "another problem", "Leave method out.")
-        return Outlook(problem, epsilon, self.spread)
+        return Outlook(problem, epsilon, self.spread, self.spread is not None or problem.standardize)
+
+    # -- the ways to choose from --------------------------------------------------------------
 
     def candidates(self, outlook: Outlook) -> list[Method]:
-        """One round of independent Laplace noise, a ball or blocks; or one of the latter and rounds about it."""
-        schedules = [(a, 1 - a) for a in FIRSTS] + [(a, b, 1 - a - b) for a in FIRSTS for b in SECONDS]
-        found: list[Method] = [Minimax().resolved(outlook.problem, outlook.epsilon)]
-        for count in outlook.counts:
-            balls: list[Method] = [KNorm(count), Blocks(count)]
-            found += [FRL(count), *balls]
-            if self.passes == 1 or not SMALLEST < outlook.problem.bound.outer < LARGEST:
-                continue
-            first = min(balls, key=outlook.noise)
-            stages = [Staged(first, self.spread, shares) for shares in schedules]
-            found += [staged for staged in stages if self.passes is None or len(staged.steps) <= self.passes]
+        """One round, or several; each with a private radius first where the scale is not known."""
+        problem, ball = outlook.problem, type(outlook.problem.bound) is L2Ball
+        strength = problem.n * float(outlook.epsilon)
+        ordinary = SMALLEST < problem.bound.outer < LARGEST
+        unknown = ball and ordinary and not outlook.known  # the scale: a private radius may pay
+        found: list[Method] = []
+        for count in _counts(SCALE_KNOWN if outlook.known else ONE_ROUND, strength, problem):
+            found += [KNorm(count)] if ball else [KNorm(count), Blocks(count), FRL(count)]
+            if unknown:
+                found.append(Staged(KNorm(count), shares=ONE, radius=_share(RADIUS, strength)))
+        if self.passes == 1 or not ordinary:
+            return found
+        for count in _counts(SEVERAL, strength, problem):
+            first = KNorm(count) if ball else Blocks(count)
+            for shares in (TWO, THREE) if strength >= THREE_FROM else (TWO,):
+                for radius in (None, _share(RADIUS_FIRST, strength)) if unknown else (None,):
+                    staged = Staged(first, self.spread, shares, _share(ELLIPSOID, strength), radius=radius)
+                    found += [staged] if self.passes is None or staged.passes <= self.passes else []
         return found
 
+    # -- in words ---------------------------------------------------------------------------
 
-def _risks(outlook: Outlook, method: Method) -> str:
-    risks = np.exp(np.log(outlook.risks(method)).mean(axis=0))
-    return (
-        f"{method!r}: expected squared error {risks[0]:.3g} for a smooth mean, up to {risks[1:].max():.3g} for rough "
-        f"ones, {outlook.typical(method):.3g} as a geometric mean over all"
-    )
+    def explanation(self, problem: Problem, epsilon: Fraction, chosen: Method) -> str:
+        """Why the choice fell as it did, in words and numbers."""
+        outlook = self.outlook(problem, epsilon)
+        found = self.candidates(outlook)
+        rounds = _rounds(chosen)
+        other = min((m for m in found if (_rounds(m) > 1) != (rounds > 1)), key=outlook.typical, default=None)
+        if self.spread is not None:
+            scale = "The spread is given, so that no budget goes to finding the scale."
+        elif outlook.known:
+            scale = "Curves are standardised, so that their scale is public."
+        elif isinstance(chosen, Staged) and chosen.radius is not None:
+            scale = (
+                f"First the scale: a private radius for {chosen.radius} of epsilon, because a bound that can be stated "
+                "honestly is often several times too large."
+            )
+        else:
+            scale = "The stated bound is taken as it is."
+        centre = (
+            f"Then one round of {_components(chosen)} components: with n epsilon of about "
+            f"{outlook.problem.n * float(epsilon):.3g}, a centre of its own would cost more than it saves."
+            if rounds == 1
+            else f"Then the centre: a rough mean of {_components(chosen)} components, and the rest of the budget on "
+            f"curves clipped about it, in {rounds} rounds."
+        )
+        better = f", {outlook.typical(other):.3g} for the best with {_count(_rounds(other))}" if other else ""
+        return (
+            f"{scale} {centre} Last, the exact posterior mean under the known noise. Auto compared {len(found)} ways, "
+            f"before data, by one risk: {outlook.typical(chosen):.3g} for this one{better} (squared errors, as "
+            f"geometric means over {outlook.described})."
+        )
+
+
+def _counts(multiple: float, strength: float, problem: MeanProblem) -> list[int]:
+    """Numbers of components to choose from: one where the bound is a ball, also more where it falls off."""
+    size = int(problem.basis.size)
+    count = min(max(FEWEST, round(multiple * float(np.sqrt(strength)))), size)
+    return [count] if type(problem.bound) is L2Ball else [*(c for c in _doubled(count) if c < size), size]
+
+
+def _doubled(count: int) -> list[int]:
+    return [max(1, count // 2), *(count << k for k in range(10))]
+
+
+def _share(multiple: float, strength: float) -> Fraction:
+    """A share of epsilon that falls with the root of n epsilon, in thousandths, and at least one of them."""
+    return Fraction(max(1, round(1000 * min(MOST_SHARE, multiple / float(np.sqrt(strength))))), 1000)
+
+
+def _rounds(method: Method) -> int:
+    return len(method.shares) if isinstance(method, Staged) else 1
+
+
+def _count(rounds: int) -> str:
+    return "one round" if rounds == 1 else "several rounds"
+
+
+def _components(method: Method) -> int:
+    inner = method.method if isinstance(method, Staged) else method
+    return int(getattr(inner, "components", 0))

@@ -61,13 +61,14 @@ class Histogram(Method):
             raise ParameterError("bins and shares are given together", "one of them", cure)
         if self.bins is None:
             return
-        bins, given = _listed(self.bins), _listed(self.shares)
-        if not 1 <= len(bins) <= MOST_ROUNDS or not all(_is_count(b) for b in bins):
+        asked, given = _listed(self.bins), _listed(self.shares)
+        bins = [int(b) for b in asked if isinstance(b, int | np.integer) and _is_count(b)]
+        if not 1 <= len(asked) <= MOST_ROUNDS or len(bins) != len(asked):
             raise ParameterError(f"bins are one to {MOST_ROUNDS} numbers from 2 to {MOST_BINS}", shown(self.bins), cure)
         shares = [share for share in map(exact_fraction, given) if share is not None and share > 0]
         if len(shares) != len(bins) or len(given) != len(bins) or sum(shares) != 1:
             raise ParameterError("shares are positive, one for each round, and add up to 1", shown(self.shares), cure)
-        object.__setattr__(self, "bins", tuple(int(b) for b in bins))  # type: ignore[call-overload]
+        object.__setattr__(self, "bins", tuple(bins))
         object.__setattr__(self, "shares", tuple(shares))
 
     def frame(self, problem: P) -> P:
@@ -106,5 +107,5 @@ def _listed(given: object) -> list[object]:
     return list(given) if isinstance(given, Iterable) and not isinstance(given, str) else []
 
 
-def _is_count(value: object) -> bool:
-    return isinstance(value, int | np.integer) and not isinstance(value, bool) and bool(2 <= value <= MOST_BINS)
+def _is_count(value: int | np.integer) -> bool:
+    return not isinstance(value, bool) and bool(2 <= value <= MOST_BINS)

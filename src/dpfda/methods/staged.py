@@ -1,16 +1,17 @@
-"""Staged: a rough private centre first, then releases in small bodies about it."""
+"""Staged: find the scale, find a rough centre, then spend the rest in small bodies about it."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
 from typing import ClassVar, Self
 
+from dpfda.bounds.bodies import L2Ball
 from dpfda.core.checks import check_positive
-from dpfda.core.codec import exact_fraction
-from dpfda.core.errors import ParameterError, shown
+from dpfda.core.codec import LATER, exact_fraction
+from dpfda.core.errors import FileError, ParameterError, shown
 from dpfda.methods.base import Method, P, check_pure
 from dpfda.methods.blockwise import Blocks
 from dpfda.problems.contracts import Problem
@@ -22,18 +23,23 @@ from dpfda.problems.stage import Part
 SELECTION, CONFIDENCE = Fraction(1, 25), Fraction(1, 100)
 #: A limit on what is asked for, by no proof: each round is a pass or two over the data, with less budget for each.
 MOST_ROUNDS = 8
+#: How centres are taken from draws and ellipsoids are offered: plans and files of None come from before there were
+#: numbers, and are carried out as they were.
+RULE = 2
 #: Radii at which all lengths that may follow in later rounds are ordinary numbers.
 SMALLEST, LARGEST = 1e-40, 1e40
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Staged(Method):
-    """Several rounds over the data, each with its share of epsilon and a pass of its own (derivations: stages).
+    """A private radius, then one or more rounds, each with its share of epsilon (derivations: stages).
 
-    The first round is `method` with the plan's bound: a rough private centre. Every later one clips curves to an
-    ellipsoid about the centre so far and releases their mean distance from it with blocks of ball noise.
-    The ellipsoid of the last round, or of every round where no spread is given, is chosen privately among candidates
-    of several sizes and shapes.
+    The radius is the smallest of a public ladder below the plan's own that holds nearly all curves. The first round is
+    `method` with that radius: a rough private centre, or the whole answer if it is the only one. Every later round
+    clips curves to an ellipsoid about the centre so far and releases their mean distance from it with ball noise.
+    Each ellipsoid is chosen privately among candidates of several sizes and shapes, up to the spread where one is
+    given. Each round is a pass over the data; the radius and the first round need one pass together where there are
+    no others.
 
     Parameters
     ----------
@@ -42,17 +48,25 @@ class Staged(Method):
     spread : float, optional
         How far curves stray from their mean: a public radius, if you know one. Default: chosen privately.
     shares : sequence of Fraction, str or float, optional
-        What each of the 2 to 8 rounds gets of what they divide among them; they add up to one. Default: 1/5 and 4/5.
+        What each of the 1 to 8 rounds gets of what they divide among them; they add up to one. Default: 1/5 and 4/5.
     selection : Fraction, str or float, optional
-        Share of epsilon that each private choice costs, up to 1/2. Default: 1/25. 0: none, which needs a spread.
+        Share of epsilon that each private choice of an ellipsoid costs, up to 1/2. Default: 1/25. 0: none, which needs
+        a spread.
     confidence : Fraction, str or float, optional
-        Share of epsilon that goes to how much curves vary, for :meth:`Release.confidence_band`, up to 1/2.
-        Default: 1/100. 0: none.
+        Share of epsilon that goes to how much curves vary, for :meth:`Release.confidence_band`, up to 1/2; only where
+        there are later rounds. Default: 1/100. 0: none.
+    radius : Fraction, str or float, optional
+        Share of epsilon that the private radius costs, up to 1/2; for bounds that are balls. Default: 0, none: the
+        plan's own radius.
+    rule : int, optional
+        The version of the rule by which draws lead to centres and candidates. Default: the present one.
 
     Examples
     --------
     >>> Staged(shares=("1/5", "4/5"), spread=1.0).steps
     ('centre', 'choose', 'refine', 'vary')
+    >>> Staged(shares=("1",), radius="1/5").steps
+    ('radius', 'centre')
     """
 
     #: Later rounds divide small distances by the count, not whole curves: a rough one will do.
@@ -65,6 +79,8 @@ class Staged(Method):
     shares: tuple[Fraction, ...] = (Fraction(1, 5), Fraction(4, 5))
     selection: Fraction = SELECTION
     confidence: Fraction = CONFIDENCE
+    radius: Fraction | None = field(default=None, metadata=LATER)
+    rule: int | None = field(default=RULE, metadata=LATER)
 
     def __post_init__(self) -> None:
         put = lambda name, value: object.__setattr__(self, name, value)  # noqa: E731
@@ -75,14 +91,21 @@ class Staged(Method):
         check_positive("spread", self.spread)
         put("spread", None if self.spread is None else float(self.spread))
         put("shares", _shares(self.shares))
-        for name in ("selection", "confidence"):
+        if self.rule not in (None, RULE):
+            raise FileError(f"Rule {shown(self.rule)} of stages is not known here; it may come from a newer version.")
+        for name in ("selection", "confidence", *(("radius",) if self.radius is not None else ())):
             share = exact_fraction(getattr(self, name))
             if share is None or not 0 <= share <= Fraction(1, 2):
                 raise ParameterError(
                     f"{name} is a share of epsilon, from 0 to 1/2", shown(getattr(self, name)), "Try 1/20."
                 )
             put(name, share)
-        if not self.selection and self.spread is None:
+        put("radius", self.radius or None)
+        if len(self.shares) == 1 and self.radius is None:
+            raise ParameterError(
+                "one round without a private radius has no stages", repr(self.method), "Pass it as method=... itself."
+            )
+        if not self.selection and self.spread is None and len(self.shares) > 1:
             raise ParameterError(
                 "without a private choice of the radius the spread must be public",
                 "none",
@@ -93,35 +116,41 @@ class Staged(Method):
 
     def __repr__(self) -> str:
         spread = "" if self.spread is None else f", spread={self.spread:g}"
-        return (
-            f"Staged({self.method!r}{spread}, shares={tuple(map(str, self.shares))}, selection='{self.selection}', "
-            f"confidence='{self.confidence}')"
-        )
+        radius = "" if self.radius is None else f", radius='{self.radius}'"
+        later = f", selection='{self.selection}', confidence='{self.confidence}'" if len(self.shares) > 1 else ""
+        return f"Staged({self.method!r}{spread}, shares={tuple(map(str, self.shares))}{later}{radius})"
 
     # -- what happens, in order ---------------------------------------------------------------
 
     @cached_property
     def steps(self) -> tuple[str, ...]:
-        """One name per pass over the data."""
-        found = ["centre"]
+        """One name for each draw."""
+        found = ["centre"] if self.radius is None else ["radius", "centre"]
         for number in range(1, len(self.shares)):
-            last = number == len(self.shares) - 1
-            found += ["choose", "refine"] if self.selection and (last or self.spread is None) else ["refine"]
-        return (*found, "vary") if self.confidence else tuple(found)
+            # Before there were rules, a public spread stood for all choices but the last.
+            chosen = self.rule is not None or self.spread is None or number == len(self.shares) - 1
+            found += ["choose", "refine"] if self.selection and chosen else ["refine"]
+        return (*found, "vary") if self.confidence and len(self.shares) > 1 else tuple(found)
+
+    @property
+    def passes(self) -> int:
+        """How often the data is read: counts below the radii and clipped sums of all of them are one pass."""
+        return len(self.steps) if len(self.shares) > 1 else 1
 
     @cached_property
     def rounds_share(self) -> Fraction:
         """The share of epsilon that the rounds divide among them."""
-        return 1 - self.steps.count("choose") * self.selection - self.confidence
+        varying = self.confidence if "vary" in self.steps else Fraction(0)
+        return 1 - self.steps.count("choose") * self.selection - varying - (self.radius or 0)
 
     def share(self, number: int) -> Fraction:
-        """The share of epsilon of one pass, by its number."""
+        """The share of epsilon of one draw, by its number."""
         return self._by_step[number]
 
     @cached_property
     def _by_step(self) -> tuple[Fraction, ...]:
         rounds = iter(self.shares)
-        fixed = {"choose": self.selection, "vary": self.confidence}
+        fixed = {"choose": self.selection, "vary": self.confidence, "radius": self.radius or Fraction(0)}
         return tuple(fixed[step] if step in fixed else self.rounds_share * next(rounds) for step in self.steps)
 
     # -- the first round ------------------------------------------------------------------------
@@ -133,15 +162,24 @@ class Staged(Method):
             raise ParameterError(
                 "stages refine the mean of curves in a kernel's basis", repr(self), "Use dp.Auto() elsewhere."
             )
+        if self.radius is not None and type(problem.bound) is not L2Ball:
+            raise ParameterError(
+                "a private radius is for bounds that are balls", shown(problem.bound), "Leave radius out."
+            )
         return problem
 
     def resolved(self, problem: Problem, epsilon: Fraction) -> Self:
-        return replace(self, method=self.method.resolved(problem, epsilon * self.share(0)))
+        return replace(self, method=self.method.resolved(problem, epsilon * self.first_share))
 
     def calibrate(self, problem: Problem, epsilon: Fraction) -> tuple[Part, ...]:
-        parts = self.method.calibrate(problem, epsilon * self.share(0))
+        parts = self.method.calibrate(problem, epsilon * self.first_share)
         check_pure(parts)
         return parts
+
+    @property
+    def first_share(self) -> Fraction:
+        """The share of epsilon of the first round."""
+        return self.share(self.steps.index("centre"))
 
 
 def check_ordinary(length: float) -> None:
@@ -158,6 +196,6 @@ def _shares(given: object) -> tuple[Fraction, ...]:
         raise ParameterError("shares are fractions, one per round", shown(given), cure)
     found = tuple(exact_fraction(share) for share in given)
     shares = tuple(share for share in found if share is not None)
-    if len(shares) != len(found) or not 2 <= len(shares) <= MOST_ROUNDS or min(shares) <= 0 or sum(shares) != 1:
-        raise ParameterError(f"shares are 2 to {MOST_ROUNDS} positive fractions that add up to one", shown(given), cure)
+    if len(shares) != len(found) or not 1 <= len(shares) <= MOST_ROUNDS or min(shares) <= 0 or sum(shares) != 1:
+        raise ParameterError(f"shares are 1 to {MOST_ROUNDS} positive fractions that add up to one", shown(given), cure)
     return shares

@@ -57,10 +57,15 @@ class SealedFact(Fact):
     @classmethod
     def from_json(cls, text: str) -> Self:
         """The plan that :meth:`to_json` wrote; edited or damaged text is refused."""
-        plan = codec.from_plain(codec.unseal(text, "plan", VERSION).get("plan"))
+        body = codec.unseal(text, "plan", VERSION)
+        plan = codec.from_plain(body.get("plan"))
         if not isinstance(plan, cls):
             raise FileError(f"The file holds no {cls.__name__}.")
+        plan.take_choice(body.get("chosen"))
         return plan
+
+    def take_choice(self, saved: codec.Plain) -> None:
+        """What an earlier version chose, as a file says it; most plans make their choices anew."""
 
 
 class Plan(SealedFact, ABC, Generic[R]):
@@ -149,6 +154,9 @@ class Plan(SealedFact, ABC, Generic[R]):
     def check_summaries(self, summaries: Mapping[str, Summary]) -> None:
         """Nothing to check: one summary costs what the plan states."""
 
+    def check_current(self) -> None:
+        """Refuse to carry out what an earlier version would have done in another way."""
+
     def build_release(self, drawn: Sequence[np.ndarray], receipt: Receipt) -> R:
         """The release that these draws come to, with what is done after the noise by default."""
         coefficients = codec.frozen_array(self.schedule.combine(drawn))
@@ -229,6 +237,7 @@ class Plan(SealedFact, ABC, Generic[R]):
         Summary
             Confidential: treat it as the data itself.
         """
+        self.check_current()
         passes = self._passes_over(records, units, self._declared(between, site, checkpoint))
         check_passes(self, "a checkpoint" if checkpoint is not None else "")
         return passes.read({"": self.stage.problem}, {} if self.max_records is None else {"": self.max_records})[""]

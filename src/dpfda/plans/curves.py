@@ -30,10 +30,13 @@ if TYPE_CHECKING:
     CurvePlan: TypeAlias = AlignedPlan | RegressionPlan
 
 
-def check_curves(plan: CurvePlan, bound: type, alone: str) -> None:
-    """Check the public facts of a plan and bring them into their final form; `alone` says why n is at least two."""
+def check_curves(plan: CurvePlan, bound: type, alone: str, length: float = 0.1) -> None:
+    """Check the public facts of a plan and bring them into their final form; `alone` says why n is at least two.
+
+    `length` is the length scale of the default kernel, as a share of the domain.
+    """
     check_records(plan, bound, alone)
-    kernel = Matern() if plan.kernel is None else as_kernel(plan.kernel)
+    kernel = Matern(length_scale=length * plan.grid.length) if plan.kernel is None else as_kernel(plan.kernel)
     object.__setattr__(plan, "kernel", kernel.on(plan.grid))
     check_method(getattr(plan, "method", None))
 

@@ -21,7 +21,7 @@ from dpfda.plans.settled import Guided
 from dpfda.problems.count import count_part
 from dpfda.problems.design import Response, Shortened
 from dpfda.problems.moments import ResidualProblem
-from dpfda.problems.pair_stages import CentreProblem, ResidualLadder, ResponseLadder
+from dpfda.problems.pair_stages import CentreProblem, ResidualLengths, ResponseLengths
 from dpfda.problems.stage import Part, Stage
 from dpfda.results.posterior import Seen, posterior, sizes_and_shapes
 from dpfda.results.rows import SMALLEST, falling_shapes, posterior_rows
@@ -65,8 +65,8 @@ class GuidedSchedule(Schedule):
         return self._centre(response) if self.settled.moments is None else self._moments(response).first
 
     @cached_property
-    def _lengths(self) -> ResponseLadder:
-        return ResponseLadder(
+    def _lengths(self) -> ResponseLengths:
+        return ResponseLengths(
             **sides(self.plan, self.plan.response),
             radii=guided.ladder(self.plan.response.outer, guided.STEPS),
             outside=guided.outside(self.plan, self.settled),
@@ -120,10 +120,10 @@ class GuidedSchedule(Schedule):
         values: np.ndarray = np.arange(1, self.settled.refined + 1) ** -0.5
         return values
 
-    def _residual_lengths(self, response: Response, centre: np.ndarray) -> ResidualLadder:
+    def _residual_lengths(self, response: Response, centre: np.ndarray) -> ResidualLengths:
         """Products of inputs and residuals go up to four times the largest of responses, in units of the axes."""
         largest = 4 * response.outer * self.plan.design.radius / float(self._shape.min())
-        return ResidualLadder(
+        return ResidualLengths(
             **sides(self.plan, self.plan.response),
             radii=guided.ladder(largest, guided.RESIDUAL_STEPS),
             outside=guided.RESIDUALS_OUTSIDE,

@@ -13,7 +13,8 @@ from numpy.typing import ArrayLike
 
 from dpfda.bounds.bodies import Bound
 from dpfda.core.checks import Epsilon, Invalid, Neighbors, check_choice
-from dpfda.core.codec import LATER
+from dpfda.core.codec import LATER, Plain, from_plain
+from dpfda.core.errors import PlanMismatch
 from dpfda.methods import Auto, Method, Select, Staged
 from dpfda.methods.outlook import shape_of
 from dpfda.noise import Ball
@@ -22,6 +23,7 @@ from dpfda.plans.base import Plan
 from dpfda.plans.checks import CHOSEN
 from dpfda.plans.curves import alignment_of, check_alignment, check_curves, curve_words, with_words
 from dpfda.plans.rounds import Rounds
+from dpfda.plans.rounds_before import RoundsBefore
 from dpfda.plans.schedule import Schedule
 from dpfda.plans.selected import Selected
 from dpfda.problems.mean import MeanProblem
@@ -37,6 +39,8 @@ from dpfda.spaces.units import Unit
 
 #: Components beyond this many never pay at any budget the lattice can hold.
 MOST_COMPONENTS = 1024
+#: The default kernel's length scale, as a share of the domain. Errors changed by at most 15 % for 0.2 to 1.
+KERNEL_LENGTH = 0.3
 #: Entries of the matrix from grid to coefficients: half a gigabyte.
 MOST_ENTRIES = 2**26
 
@@ -65,8 +69,9 @@ class MeanAccuracy(Accuracy):
 
     def variability(self, release: MeanRelease) -> tuple[np.ndarray, np.ndarray]:
         """Sampling variances of the released coefficients, and how much more or less curves vary at each grid point."""
-        if isinstance(self.plan.schedule, Rounds) and self.plan.schedule.method.confidence:
-            return self.plan.schedule.variability(release.drawn)
+        schedule = self.plan.schedule
+        if isinstance(schedule, Rounds) and (found := schedule.variability(release.drawn)) is not None:
+            return found
         # Nothing was spent on it: as much as the bound allows, whatever the (noisy) mean takes of that.
         shape = shape_of(self.plan.basis.eigenvalues[: release.stage.problem.basis.size], 1.0)
         alone = self.plan.grid.count  # one component may take all of it
@@ -89,7 +94,8 @@ class MeanPlan(Plan[MeanRelease]):
     grid : Grid, a product of grids, or int
         Where curves have their values; a number of points lies on [0, 1].
     kernel : Kernel or callable, optional
-        How smooth curves are expected to be. Default: Matern 3/2 with a tenth of the domain as length scale.
+        How smooth curves are expected to be. Default: Matern 3/2 with three tenths of the domain as length
+        scale.
     method : Method, optional
         How noise is added. Default: ``Auto()``.
     neighbors : {"replace", "add-remove"}
@@ -101,7 +107,8 @@ class MeanPlan(Plan[MeanRelease]):
     fill : int, optional
         The longest gap, in points, that is interpolated within a curve.
     postprocess : bool
-        Whether ball noise is shrunk after the release by its known law, which cannot make the expected error larger.
+        Whether a release by ``Auto()`` or with ball noise is shrunk afterwards, by the posterior mean under its known
+        noise law.
     unit : Unit or str, optional
         Whose a record is, where a person or a household has several: a column, or a rule.
     align : Align, "linear" or "smooth", optional
@@ -116,7 +123,7 @@ class MeanPlan(Plan[MeanRelease]):
     --------
     >>> import dpfda as dp
     >>> plan = dp.MeanPlan(n=508, epsilon=1.0, bound=dp.L2Ball(1.0), grid=dp.Grid.uniform(0, 1, 48))
-    >>> plan.expected_error < plan.expected_risk < 0.02
+    >>> 0 < plan.expected_risk < 0.02
     True
     >>> dp.MeanPlan.from_json(plan.to_json()) == plan
     True
@@ -158,12 +165,34 @@ class MeanPlan(Plan[MeanRelease]):
     align: Align | None = field(default=None, metadata=LATER)
 
     def __post_init__(self) -> None:
-        check_curves(self, Bound, "A mean of one curve is that curve; privacy needs company.")
+        check_curves(self, Bound, "A mean of one curve is that curve; privacy needs company.", KERNEL_LENGTH)
         check_alignment(self)
         check_choice("postprocess", self.postprocess, (True, False))
         if self.method is None:
             object.__setattr__(self, "method", Auto())
-        self.schedule.expected_stage  # noqa: B018  (calibrate now: a plan that cannot be carried out is refused when it is made)
+        if not self._outdated:
+            self.schedule.expected_stage  # noqa: B018  (calibrate now: a plan that cannot be carried out is refused when it is made)
+
+    @property
+    def _outdated(self) -> bool:
+        return isinstance(self.method, Auto) and self.method.outdated
+
+    @cached_property
+    def chosen(self) -> Method:
+        """The method with every parameter that was left to selection filled in."""
+        self.check_current()
+        return super().chosen
+
+    def check_current(self) -> None:
+        if self._outdated:
+            raise PlanMismatch(
+                "This plan was saved by an earlier version, whose dp.Auto() chose in another way: plan again "
+                "(dp.MeanPlan(...) with the same facts), and have the new plan reviewed."
+            )
+
+    def take_choice(self, saved: Plain) -> None:
+        if self._outdated and isinstance(method := from_plain(saved), Method):
+            self.__dict__["chosen"] = method
 
     @cached_property
     def problem(self) -> MeanProblem:
@@ -186,11 +215,14 @@ class MeanPlan(Plan[MeanRelease]):
         chosen, epsilon = self.chosen, self.epsilon - self._count_epsilon
         if isinstance(chosen, Select):
             return Selected(self.problem, chosen, epsilon)
-        return Rounds(self._calibrated(), chosen, epsilon) if isinstance(chosen, Staged) else super().schedule
+        if isinstance(chosen, Staged):
+            kind = RoundsBefore if chosen.rule is None else Rounds
+            return kind(self.problem, chosen, epsilon, self._count_epsilon)
+        return super().schedule
 
     def _explained(self) -> Statement:
         parts = super()._explained()
-        if not isinstance(self.method, Auto):
+        if not isinstance(self.method, Auto) or self._outdated:
             return parts
         choice = self.method.explanation(self.problem, self.epsilon - self._count_epsilon, self.chosen)
         return replace(parts, choice=choice)
@@ -200,17 +232,17 @@ class MeanPlan(Plan[MeanRelease]):
         return MeanAccuracy(self)
 
     def _accuracy_words(self) -> AccuracyWords:
-        """Stages count what shrinkage leaves, for curves that stray a typical way."""
+        """Stages count what shrinkage leaves, typically over a class of curves."""
         accuracy = AccuracyWords(self, self.bound.outer, "the bound's radius")
         if not isinstance(self.schedule, Rounds):
             return accuracy
         after = " after shrinkage" if self.postprocess else ""
-        stray = "" if self.schedule.method.spread else " from which curves stray by some third of the bound"
-        return replace(accuracy, risk=f"noise and bias{after}, for a smooth mean{stray}")
+        return replace(accuracy, risk=f"noise and bias{after}, typically over {self.schedule.outlook.described}")
 
     def postprocessed(self, release: MeanRelease) -> MeanRelease:
-        ball = all(isinstance(part.law, Ball) for part in release.stage.parts if part.where.max() < self.basis.size)
-        return release.shrink("james-stein") if self.postprocess and ball else release
+        parts = [part for part in release.stage.parts if part.where.max() < self.basis.size]
+        flat = isinstance(self.method, Auto) or all(isinstance(part.law, Ball) for part in parts)
+        return release.shrink("posterior-mean") if self.postprocess and flat else release
 
     @property
     def release_type(self) -> type[MeanRelease]:

@@ -21,7 +21,7 @@ from dpfda.plans.base import Plan
 from dpfda.plans.curves import alignment_of, check_alignment, check_records, curve_facts, with_words
 from dpfda.plans.schedule import Schedule
 from dpfda.problems.mean import MeanProblem
-from dpfda.problems.norms import NormProblem
+from dpfda.problems.norms import TELL_APART, NormProblem, octave_price
 from dpfda.problems.stage import Stage
 from dpfda.results.postprocess import Band
 from dpfda.results.radius import RadiusRelease
@@ -36,8 +36,8 @@ from dpfda.spaces.units import Unit
 PER_OCTAVE = 4
 #: Octaves about the first choice in which the second looks: where all curves are alike, too high is likelier.
 ABOVE, BELOW = 1, 8
-#: An octave more costs this much over epsilon, in records, and over the whole range no more than this share of them.
-TELL_APART, MOST = 12.0, 0.8
+#: Octaves of the whole range cost no more than this share of the curves that are to be held.
+MOST = 0.8
 #: The public range in which a radius is looked for, unless one is given.
 SMALLEST, LARGEST = 2.0**-30, 2.0**30
 
@@ -246,7 +246,7 @@ class RadiusPlan(Plan[RadiusRelease]):
 
     def price(self, octaves: float) -> float:
         """What an octave more costs, as a share of the records: enough to tell radii apart that hold all curves."""
-        return min(MOST * self.quantile / octaves, TELL_APART / (self.n * float(self.epsilon / 2)))
+        return octave_price(self.n, self.epsilon / 2, octaves, self.quantile, MOST)
 
     @cached_property
     def schedule(self) -> RadiusSchedule:

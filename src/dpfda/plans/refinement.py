@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
+from typing import cast
 
 import numpy as np
 
@@ -19,6 +20,7 @@ from dpfda.problems.bins import BinProblem, atom_sizes, equal_parts
 from dpfda.problems.density import DensityProblem
 from dpfda.problems.stage import Stage, shrunk_errors, typical
 from dpfda.results.log_density import Counted, fitted
+from dpfda.spaces.steps import StepBasis
 
 #: How much of the next bins' mass is spread evenly: where little was seen there may yet be something.
 EVENLY = 0.2
@@ -96,7 +98,7 @@ class Refinement(Schedule):
             sums = np.array([draw.sum() for draw in drawn])
             total = max(float(precision @ sums / precision.sum()), 1 / self.problem.n)
         seen = [
-            Counted(stage.problem.basis.starts, draw / total, v / total**2)  # type: ignore[attr-defined]
+            Counted(cast(StepBasis, stage.problem.basis).starts, draw / total, v / total**2)
             for stage, draw, v in zip(stages, drawn, noise, strict=True)
         ]
         grid = self.problem.grid
@@ -109,12 +111,12 @@ class Refinement(Schedule):
         Of what the last round's counts differ from the fit, the share of sampling in the variance of both is kept.
         """
         stage, density = self.last(drawn), self.density(drawn)
-        basis, shares = stage.problem.basis, stage.problem.finish(drawn[-1], stage.parts)
+        basis, shares = cast(StepBasis, stage.problem.basis), stage.problem.finish(drawn[-1], stage.parts)
         expected = basis.coefficients(density)
         sampled = expected / self.problem.n
         kept = sampled / (sampled + stage.parts[0].law.variance)
         found = np.maximum(expected + kept * (shares - expected), 0.0)
-        values: np.ndarray = density * np.repeat(found / np.maximum(expected, 1e-300), basis.cells)  # type: ignore[attr-defined]
+        values: np.ndarray = density * np.repeat(found / np.maximum(expected, 1e-300), basis.cells)
         return values / float(self.problem.grid.weights @ values)
 
     # -- before data ----------------------------------------------------------------------

@@ -12,7 +12,7 @@ import numpy as np
 
 from dpfda.bounds.bodies import Ellipsoid, L2Ball
 from dpfda.core.checks import Epsilon, Invalid, Neighbors, as_names, as_range, check_integer
-from dpfda.core.codec import later
+from dpfda.core.codec import LATER
 from dpfda.core.errors import ParameterError, shown
 from dpfda.plans.checks import CHOSEN
 from dpfda.plans.curves import as_grid, check_curves, curve_words, only_curves
@@ -137,7 +137,7 @@ class RegressionPlan(MomentPlan[RegressionRelease]):
     standardize: bool = False
     fill: int | None = None
     #: The rule by which stages were chosen; older files name none, and keep theirs.
-    rule: int | None = field(default=RULE, metadata=later(None))
+    rule: int | None = field(default=RULE, metadata=LATER)
 
     def __post_init__(self) -> None:
         put = partial(object.__setattr__, self)

@@ -1,8 +1,9 @@
-"""Rounds: what follows a rough private centre.
+"""Rounds: find the scale, find the centre, spend the rest there.
 
-Each round shrinks what it has drawn into a centre, asks which ellipsoid about it holds most curves (or takes the
-public spread's word for it), clips curves to that and releases their mean distance. Everything here follows from
-draws that are public already; shares of the budget add up (derivations: stages).
+A private choice among a ladder of radii comes first, where there is one. Then each round turns what it has drawn into
+a centre, by the exact posterior mean; asks which ellipsoid about it holds most curves (or takes the public spread's
+word for it), clips curves to that and releases their mean distance. Everything here follows from draws that are public
+already; shares of the budget add up (derivations: stages).
 """
 
 from __future__ import annotations
@@ -11,39 +12,46 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
-from typing import cast
+from typing import ClassVar, cast
 
 import numpy as np
-from scipy.ndimage import maximum_filter
 
-from dpfda.bounds.bodies import Ellipsoid
+from dpfda.bounds.bodies import Ellipsoid, L2Ball
 from dpfda.methods import Staged
 from dpfda.methods.blockwise import octaves
-from dpfda.methods.outlook import OF_SPREAD, STRAYS, WIDER, Outlook, best_axes, shape_of
-from dpfda.noise import Ball, Laplace
+from dpfda.methods.outlook import LARGER, Outlook, best_axes, shape_of
+from dpfda.noise import Ball
 from dpfda.plans.schedule import Schedule
-from dpfda.problems.ellipsoid_stages import InsideProblem, VaryProblem
+from dpfda.plans.variation import variability, variation_stage
+from dpfda.problems.count import count_part
+from dpfda.problems.ellipsoid_stages import InsideProblem
 from dpfda.problems.mean import MeanProblem
+from dpfda.problems.norms import LadderProblem, NormProblem, octave_price
 from dpfda.problems.stage import Part, Stage
-from dpfda.results.postprocess import james_stein, shrunk
+from dpfda.results.postprocess import posterior_of
 
-#: Candidates for an ellipsoid: sizes, each the last over the fifth root of two, for three shapes of variation, as
-#: powers of the kernel's eigenvalues.
-SIZES, SHAPES = 2.0 ** (-np.arange(51) / 5), (1.0, 0.5, 0.0)
-#: Curves outside are clipped, which biases the mean of skewed ones: no more of them than this share, and fewer and
-#: fewer as n times the choice's epsilon grows beyond this number.
-MOST_OUTSIDE, PLENTY = 0.2, 50.0
-#: Candidates that hold as many curves are told apart by the logarithm of their noise: at this many records over
-#: epsilon, and no more than a share of them.
-TELL_APART, MOST_PRICE = 12.0, 0.03
-#: A block that shrinkage has removed may still hide a signal: this share of its noise.
-HIDDEN = 0.1
-#: Sizes of variation are measured up to this many times the squared distance that the last ellipsoid was made for.
-FURTHER = 1.5
-#: Pieces of the domain in which variation is told apart: one for each of this many records times epsilon.
-FOR_A_PIECE, FEWEST_PIECES, MOST_PIECES = 20.0, 4, 24
+#: The ladder of radii, from the public one down: steps of half an octave over five octaves.
+RUNGS = 2.0 ** (-np.arange(11)[::-1] / 2)
+#: Curves beyond the radius, or outside the ellipsoid, are clipped, which biases the mean of skewed ones: no more of
+#: them than these shares, over the root of n epsilon, so that the bias vanishes as it grows; for the ellipsoid, whose
+#: bias nothing mends, also no more than so many records over n epsilon. Errors changed by less than 8 % for 2 to 4.
+BEYOND, MOST_BEYOND, FEW_OUTSIDE = 3.0, 0.3, 100.0
+#: What the octaves of the whole ladder cost, as a share of the curves that are to be held: of one round, for which a
+#: radius that is too large is worst, and of several, which mend that, but not one that is too small.
+LADDER_PRICE, LADDER_PRICE_FIRST = 0.7, 0.5
+#: Candidates for an ellipsoid: half octaves below the radius, for three shapes of variation, as powers of the
+#: kernel's eigenvalues.
+SIZES, SHAPES = 2.0 ** (-np.arange(11) / 2), (1.0, 0.5, 0.0)
+#: Candidates that hold as many curves are told apart by the octaves of their noise: at this many records over epsilon
+#: each, at most a share of them, and over all candidates at most another. Errors changed by less than 3 % for 3 to 12.
+TELL_APART, MOST_PRICE, MOST_PRICES = 6.0, 0.1, 0.4
+#: The error of a centre is known from its posterior variance; ellipsoids leave this much room for it.
+ROOM = 1.5
+#: A chosen ellipsoid is about this much wider than the best one: what is expected of it, before data.
+WIDER = 1.3
 #: The passes in words.
 WORDS = {
+    "radius": "a private choice of the radius that holds most curves, by permute and flip",
     "centre": "a rough centre",
     "choose": "a private choice of the ellipsoid about it that holds most curves, by permute and flip",
     "refine": "the mean of curves clipped to an ellipsoid about the centre so far",
@@ -61,25 +69,79 @@ class Centre:
 
 @dataclass(frozen=True, eq=False)
 class Rounds(Schedule):
-    """The stages that follow the `opening` one of a plan, for a budget `epsilon` that they all divide."""
+    """The stages of a mean in rounds: `home` is the plan's problem, and `epsilon` is what all stages divide.
 
-    opening: Stage
+    A private count costs `count_epsilon` beside that.
+    """
+
+    home: MeanProblem
     method: Staged
     epsilon: Fraction
+    count_epsilon: Fraction = Fraction(0)
 
-    @property
+    #: Sizes of the ellipsoids on offer, as shares of the largest.
+    ladder: ClassVar[np.ndarray] = SIZES
+
+    @cached_property
     def first(self) -> Stage:
-        return self.opening
+        if self.method.radius is None:
+            return self.opening(self.home)
+        return self.radii.choice(self.epsilon * self.method.radius)
+
+    def opening(self, problem: MeanProblem) -> Stage:
+        """The first round, with the bound of this problem."""
+        parts = self.method.calibrate(problem, self.epsilon)
+        if problem.count_is_private:
+            parts = (*parts, count_part(problem.basis.size, problem.n, self.count_epsilon))
+        return Stage(problem, parts)
+
+    @cached_property
+    def radii(self) -> NormProblem:
+        """The choice of a radius; where the first round is the only one, its sums are read in the same pass."""
+        epsilon, radii = self.epsilon * (self.method.radius or 0), self.home.bound.outer * RUNGS
+        held = 1 - Fraction(round(10**6 * self._beyond), 10**6)
+        octaves, most = float(np.log2(radii[-1] / radii[0])), LADDER_PRICE_FIRST if self.passes > 1 else LADDER_PRICE
+        price = octave_price(self.home.n, epsilon, octaves, float(held), most)
+        kind = NormProblem if self.passes > 1 else LadderProblem
+        return kind(self.home, radii, np.arange(radii.size), held, price)
 
     @property
-    def home(self) -> MeanProblem:
-        """The problem of the plan, with its public centre."""
-        return cast(MeanProblem, self.first.problem)
+    def _strength(self) -> float:
+        return self.home.n * float(self.epsilon)
+
+    @property
+    def _beyond(self) -> float:
+        """The share of curves that may lie beyond a radius."""
+        return min(MOST_BEYOND, BEYOND / float(np.sqrt(self._strength)))
+
+    def target(self, drawn: Sequence[np.ndarray]) -> MeanProblem:
+        """The problem with the radius that was found."""
+        if self.method.radius is None:
+            return self.home
+        return self._with_radius(int(np.argmax(drawn[0])))
+
+    @cached_property
+    def bound_doubt(self) -> float:
+        """How far the radius may be trusted when what was drawn is shrunk, as a power of two for each half of energy.
+
+        Errors count as shares of the signal's energy, so half of it counts twice. Against that, a radius that is an
+        octave (two halves of energy) too large was chosen with a probability that falls with its price.
+        """
+        if self.method.radius is None:
+            return 0.0
+        per_octave = self.radii.price * self.home.n * float(self.epsilon * self.method.radius) / float(np.log(2))
+        return max(0.0, 1 - per_octave / 2)
+
+    def _with_radius(self, place: int) -> MeanProblem:
+        if isinstance(self.radii, LadderProblem):
+            return self.radii.rung(place)
+        return replace(self.home, bound=L2Ball(float(self.radii.radii[place]), self.home.bound.center))
 
     @cached_property
     def size(self) -> int:
         """Components that are refined: those that the first round lets out."""
-        return 1 + max(int(part.where.max()) for part in self.first.parts if part.where.max() < self.home.basis.size)
+        parts = self.method.calibrate(self.home, self.epsilon)
+        return 1 + max(int(part.where.max()) for part in parts)
 
     @cached_property
     def starts(self) -> tuple[int, ...]:
@@ -96,43 +158,48 @@ class Rounds(Schedule):
         eigenvalues = self.home.basis.eigenvalues[: self.size]
         return [np.add.reduceat(shape_of(eigenvalues, power), self.starts) for power in SHAPES]
 
-    @property
-    def top(self) -> float:
-        """The largest spread that is looked for."""
-        return min(self.method.spread or self.home.bound.outer, 2 * self.home.bound.outer)
-
     # -- stages ---------------------------------------------------------------------------------
 
     def stages(self, drawn: Sequence[np.ndarray]) -> list[Stage]:
         """The stages that led to these draws, and the one that follows them, if any."""
-        found, centre, axes = [self.first], self._centre(self.first, drawn[0], drawn), None
-        for number, step in enumerate(self.method.steps[1 : len(drawn) + 1], 1):
-            if step == "choose":
-                candidates = self.candidates(centre)
+        found: list[Stage] = []
+        target, centre, axes = self.home, Centre(np.zeros(0), np.zeros(0)), None
+        for number, step in enumerate(self.method.steps[: len(drawn) + 1]):
+            if step == "radius":
+                found.append(self.first)
+            elif step == "centre":
+                found.append(self.opening(target))
+            elif step == "choose":
+                candidates = self.candidates(centre, target)
                 found.append(self._choice(centre, candidates, number))
             elif step == "refine":
                 if axes is None:
-                    axes = best_axes(self.top**2 * self.shapes[0] + centre.errors, self.sizes)
+                    axes = best_axes(self._top(target) ** 2 * self.shapes[0] + centre.errors, self.sizes)
                 found.append(self._refinement(centre, axes, number))
-                axes = None
             else:
                 found.append(self._variation(found[-1], number))
             if number == len(drawn):
                 break
-            if step == "choose":
+            if step == "radius":
+                target = self.target(drawn)
+            elif step == "choose":
                 axes = candidates[int(np.argmax(drawn[number]))]
-            elif step == "refine":
-                centre = self._centre(found[-1], drawn[number], drawn)
+            elif step in ("centre", "refine") and number < self._last_round:
+                centre, axes = self._centre(found[-1], drawn[number], drawn, target), None
         return found
+
+    def _top(self, target: MeanProblem) -> float:
+        """The largest spread that is looked for."""
+        return min(self.method.spread or target.bound.outer, 2 * target.bound.outer)
 
     @property
     def passes(self) -> int:
         """How often the data is read."""
-        return len(self.method.steps)
+        return self.method.passes
 
     def next(self, drawn: Sequence[np.ndarray]) -> Stage | None:
         """The stage that follows these draws."""
-        return self.stages(drawn)[-1] if len(drawn) < self.passes else None
+        return self.stages(drawn)[-1] if len(drawn) < len(self.method.steps) else None
 
     def last(self, drawn: Sequence[np.ndarray]) -> Stage:
         """The stage whose noise the released coefficients carry."""
@@ -140,7 +207,7 @@ class Rounds(Schedule):
 
     @property
     def _last_round(self) -> int:
-        return max(i for i, step in enumerate(self.method.steps) if step == "refine")
+        return max(i for i, step in enumerate(self.method.steps) if step in ("centre", "refine"))
 
     def combine(self, drawn: Sequence[np.ndarray]) -> np.ndarray:
         """Coefficients from what all stages have drawn."""
@@ -151,25 +218,21 @@ class Rounds(Schedule):
     def _finished(self, stage: Stage, noisy: np.ndarray, drawn: Sequence[np.ndarray]) -> np.ndarray:
         """Coefficients of one round; a private count is the first round's."""
         if self.home.count_is_private:
-            noisy = np.append(noisy[:-1], drawn[0][-1])
+            noisy = np.append(noisy[:-1], drawn[self.method.steps.index("centre")][-1])
         return stage.problem.finish(noisy, stage.parts)[: self.size]
 
-    def _centre(self, stage: Stage, noisy: np.ndarray, drawn: Sequence[np.ndarray]) -> Centre:
+    def _centre(self, stage: Stage, noisy: np.ndarray, drawn: Sequence[np.ndarray], target: MeanProblem) -> Centre:
         raw = self._finished(stage, noisy, drawn)
-        whole = np.concatenate([raw, self.home.center_coefficients[raw.size :]])
-        variance = stage.problem.finish_variance(stage.variance)[: self.size]
-        about = self.home.typical(whole)[: self.size]
-        kept = np.maximum(james_stein(about, stage, variance, self.home), HIDDEN)
-        centred = shrunk(whole, stage, "james-stein", self.home)[: self.size]
-        return Centre(
-            centred - self.home.center_coefficients[: self.size], np.add.reduceat(kept * variance, self.starts)
-        )
+        found = posterior_of(raw - self.home.center_coefficients[: self.size], stage, target, self.bound_doubt)
+        least = 1e-9 * target.bound.outer**2  # where all is known, some room is left for rounding
+        return Centre(found.mean, np.maximum(np.add.reduceat(ROOM * found.variance, self.starts), least))
 
     # -- one stage each ---------------------------------------------------------------------------
 
-    def candidates(self, centre: Centre) -> np.ndarray:
+    def candidates(self, centre: Centre, target: MeanProblem) -> np.ndarray:
         """Semi-axes of the ellipsoids to choose from, one column per block."""
-        energies = [(self.top * size) ** 2 * shape + centre.errors for shape in self.shapes for size in SIZES]
+        sizes = self._top(target) * self.ladder
+        energies = [size**2 * shape + centre.errors for shape in self.shapes for size in sizes]
         return np.array([best_axes(energy, self.sizes) for energy in energies])
 
     def _problem(self, centre: Centre, axes: np.ndarray) -> MeanProblem:
@@ -182,10 +245,8 @@ class Rounds(Schedule):
     def _choice(self, centre: Centre, candidates: np.ndarray, number: int) -> Stage:
         epsilon = self.epsilon * self.method.share(number)
         widest = candidates.max(axis=0)
-        noise = np.log((candidates * np.sqrt(self.sizes * (self.sizes + 1))).sum(axis=1))
-        strength = self.home.n * float(epsilon)
-        outside = MOST_OUTSIDE * min(1.0, (PLENTY / strength) ** 1.5)
-        price = min(MOST_PRICE, TELL_APART / strength)
+        noise = np.log2((candidates * np.sqrt(self.sizes * (self.sizes + 1))).sum(axis=1))
+        outside, price = self._terms(epsilon, float(noise.max() - noise.min()))
         problem = InsideProblem(
             self._problem(centre, widest),
             self.starts,
@@ -194,6 +255,12 @@ class Rounds(Schedule):
             price * self.home.n * (noise - noise.min()),
         )
         return problem.choice(epsilon)
+
+    def _terms(self, epsilon: Fraction, octaves: float) -> tuple[float, float]:
+        """The share of curves that may lie outside an ellipsoid, and what an octave of noise costs, in such shares."""
+        outside = min(self._beyond, FEW_OUTSIDE / self._strength)
+        price = min(MOST_PRICE, TELL_APART / (self.home.n * float(epsilon)), MOST_PRICES / max(octaves, 1e-9))
+        return outside, price
 
     def _refinement(self, centre: Centre, axes: np.ndarray, number: int) -> Stage:
         problem = self._problem(centre, axes)
@@ -205,62 +272,28 @@ class Rounds(Schedule):
         return Stage(problem, (Part(np.arange(self.size), np.ones(self.size), law),))
 
     def _variation(self, last: Stage, number: int) -> Stage:
-        inner = cast(MeanProblem, last.problem)
-        bound = cast(Ellipsoid, inner.bound)
-        axes, weights = bound.axes[list(self.starts)], np.sqrt(self.sizes * (self.sizes + 1))
-        reference = float(np.sqrt(FURTHER * (axes**3 * weights).sum() / (axes * weights).sum()))
-        problem = VaryProblem(inner, self.starts, reference, self.cuts)
-        epsilon, blocks = self.epsilon * self.method.share(number) / 2, len(self.starts)
-        parts = []
-        for where in (np.arange(blocks), np.arange(blocks, problem.size)):
-            sensitivity, ones = problem.sensitivity.restricted(where), np.ones(where.size)
-            law = Laplace.calibrated(
-                epsilon, ones * (sensitivity.support(ones) / float(epsilon)), ones, sensitivity, ones
-            )
-            parts.append(Part(where, ones, law))
-        return Stage(problem, tuple(parts))
-
-    @cached_property
-    def cuts(self) -> tuple[int, ...]:
-        """Into how many pieces each axis is cut to see where curves vary: as many as noise lets us tell apart."""
-        strength = self.home.n * float(self.epsilon * self.method.confidence)
-        grid, pieces = self.home.grid, float(np.clip(strength / FOR_A_PIECE, FEWEST_PIECES, MOST_PIECES))
-        most = (pieces / grid.count) ** (1 / len(grid.domain.axes))
-        cuts = tuple(min(max(1, int(most)), axis.size) for axis in grid.domain.axes)
-        return cuts if grid.count == 1 else (grid.count, *cuts)  # components may vary by different amounts
+        epsilon = self.epsilon * self.method.share(number)
+        return variation_stage(cast(MeanProblem, last.problem), self.starts, epsilon)
 
     # -- after all draws --------------------------------------------------------------------------
 
-    def variability(self, drawn: Sequence[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
-        """Variances that sampling brings to the coefficients, and how much more or less curves vary at each grid point.
-
-        Noisy sizes are taken at one scale of their noise above what was drawn: too wide rather than too narrow.
-        """
-        stage, blocks = self.stages(drawn)[-1], len(self.starts)
-        problem = cast(VaryProblem, stage.problem)
-        sizes = np.minimum(np.maximum(drawn[-1][:blocks], 0.0) + stage.scales[:blocks], 1.0)
-        axes = np.asarray(problem.inner.bound.lengths(self.size))
-        sampling = np.repeat(sizes / self.sizes, self.sizes) * axes**2 / self.home.n
-        evenly = problem.basis.functions**2 @ sampling * self.home.grid.weights
-        expected = np.bincount(problem.pieces, evenly, problem.windows)
-        grid = self.home.grid
-        near = 3 if grid.count == 1 else (1, 3)  # components are no neighbours
-        gain = _gain(drawn[-1][blocks:], stage.variance[blocks:], expected / expected.sum(), grid.count)
-        # Nothing is known of edges inside pieces.
-        widest = maximum_filter(gain.reshape(problem.cuts), near, mode="nearest")
-        return sampling, widest.ravel()[problem.pieces]
+    def variability(self, drawn: Sequence[np.ndarray]) -> tuple[np.ndarray, np.ndarray] | None:
+        """How much the mean varies by sampling, and where, if a stage was spent on that."""
+        return variability(self.stages(drawn)[-1], drawn[-1]) if "vary" in self.method.steps else None
 
     def explanation(self) -> str:
         """What is done in each pass, for which share of the budget."""
         steps = []
         for number, step in enumerate(self.method.steps):
-            share = self.method.share(number)
-            steps.append(f"{WORDS[step]} ({share} of epsilon)")
+            words = "the mean of curves clipped to it" if self.passes == 1 and step == "centre" else WORDS[step]
+            steps.append(f"{words} ({self.method.share(number)} of epsilon)")
         count = (
-            " A fortieth of epsilon goes to the private count first; these are shares of the rest."
+            f" {self.method.count_share} of epsilon goes to the private count first; these are shares of the rest."
             if self.home.count_is_private
             else ""
         )
+        if self.passes == 1:
+            return f"The data is read once, for two draws: {'; '.join(steps)}. The shares of epsilon add up.{count}"
         spread = (
             f"Curves stray from their mean by at most {self.method.spread:g}: a public assumption, for accuracy only."
             if self.method.spread is not None
@@ -273,41 +306,53 @@ class Rounds(Schedule):
 
     def outcome(self, drawn: Sequence[np.ndarray]) -> str:
         """What the private choices came to."""
-        axes = cast(MeanProblem, self.last(drawn).problem).bound.lengths(self.size)
         size = float(np.sqrt(self.last(drawn).error))
-        return (
-            f"The last ellipsoid has semi-axes from {axes.min():.3g} to {axes.max():.3g}; with it the noise has a "
-            f"root mean squared L2 size of {size:.3g}."
-        )
+        noise = f"the noise has a root mean squared L2 size of {size:.3g}"
+        radius = f"The radius that was found is {self.target(drawn).bound.outer:.3g}" if self.method.radius else ""
+        if self.passes == 1:
+            return f"{radius}; with it {noise}."
+        axes = cast(MeanProblem, self.last(drawn).problem).bound.lengths(self.size)
+        found = f"The last ellipsoid has semi-axes from {axes.min():.3g} to {axes.max():.3g}; with it {noise}."
+        return f"{radius}. {found}" if radius else found
 
     @property
     def numbers_text(self) -> str:
         """How many numbers leave, pass by pass."""
+        ellipsoids = len(self.ladder) * len(SHAPES)
         sizes = {
-            "centre": f"{self.size}", "choose": f"one of {len(SIZES) * len(SHAPES)} ellipsoids",
-            "refine": f"{self.size}", "vary": "sizes of variation",
-        }  # fmt: skip
+            "radius": f"one of {RUNGS.size} radii",
+            "centre": f"{self.size}",
+            "choose": f"one of {ellipsoids} ellipsoids",
+            "refine": f"{self.size}",
+            "vary": "sizes of variation",
+        }
         return ", then ".join(sizes[step] for step in self.method.steps)
 
     # -- before data ------------------------------------------------------------------------------
 
     @cached_property
     def outlook(self) -> Outlook:
-        return Outlook(self.home, self.epsilon, self.method.spread)
+        known = self.method.radius is None
+        return Outlook(self.home, self.epsilon, self.method.spread, known, WIDER)
 
     @cached_property
     def expected_stage(self) -> Stage:
-        """The last round as it should turn out for a smooth mean, from which curves stray a typical way."""
-        stray = self.method.spread * OF_SPREAD if self.method.spread else STRAYS[1] * self.home.bound.outer
-        variance = self.home.finish_variance(self.first.variance)[: self.size]
-        centre = Centre(np.zeros(self.size), np.add.reduceat(variance, self.starts) / 2)
+        """The last round as it should turn out for the middle of the class: of size, mean and straying."""
+        outlook, target = self.outlook, self.home
+        size = float(np.exp(np.log(outlook.sizes).mean()))
+        if self.method.radius is not None:
+            radii = self.radii.radii
+            target = self._with_radius(min(int(np.searchsorted(radii, LARGER * size)), radii.size - 1))
+        stage = self.opening(target)
+        variance = stage.problem.finish_variance(stage.variance)[: self.size]
+        middle = outlook.sizes.argsort()[len(outlook.sizes) // 2]
+        varying = np.add.reduceat(outlook.strays[middle, : self.size], self.starts)
         for number, step in enumerate(self.method.steps):
             if step == "refine":
-                stage = self._refinement(
-                    centre, best_axes(WIDER**2 * (stray**2 * self.shapes[0] + centre.errors), self.sizes), number
-                )
+                about = Centre(np.zeros(self.size), np.add.reduceat(variance, self.starts) / 2)
+                axes = best_axes(WIDER**2 * (varying + about.errors), self.sizes)
+                stage = self._refinement(about, axes, number)
                 variance = stage.problem.finish_variance(stage.variance)
-                centre = Centre(centre.about, np.add.reduceat(variance, self.starts) / 2)
             elif step == "vary":  # its laws depend on nothing drawn: refuse now what could not be drawn after a charge
                 for part in self._variation(stage, number).parts:
                     part.law.to_lattice([Fraction(0)] * part.where.size)
@@ -315,19 +360,5 @@ class Rounds(Schedule):
 
     @cached_property
     def risk(self) -> float:
-        """Expected squared error by noise and bias under the smooth guess, typical over how far curves may stray."""
-        sampling = np.array(self.outlook.strays) ** 2 / self.home.n
-        return float(np.exp(np.log(self.outlook.risks(self.method)[:, 0] - sampling).mean()))
-
-
-def _gain(found: np.ndarray, noise: np.ndarray, expected: np.ndarray, alone: int = 1) -> np.ndarray:
-    """How much more curves vary on each piece than expected; differences that noise explains are shrunk away.
-
-    As far as noise hides them, any one of `alone` components may vary for all.
-    """
-    total = max(float(found.sum()), float(np.sqrt(noise.sum())))
-    excess = np.maximum(found, 0.0) / (total * expected) - 1
-    by_noise = float((noise / (total * expected) ** 2).sum())
-    kept = max(0.0, 1 - by_noise / max(float((excess**2).sum()), 1e-300))
-    values: np.ndarray = np.sqrt(np.maximum(1 + kept * excess + (1 - kept) * (alone - 1), 0.05))
-    return values
+        """Expected squared error by noise and bias after shrinkage, typical over the class."""
+        return float(np.exp(np.log(self.outlook.errors(self.method)).mean()))

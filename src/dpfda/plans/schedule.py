@@ -13,6 +13,7 @@ from typing import ClassVar
 import numpy as np
 
 from dpfda.core.errors import ParameterError
+from dpfda.problems.contracts import Problem
 from dpfda.problems.stage import Stage
 
 
@@ -63,6 +64,15 @@ class Schedule(ABC):
     def last(self, drawn: Sequence[np.ndarray]) -> Stage:
         """The stage whose noise the released coefficients carry."""
         return self.first
+
+    def target(self, drawn: Sequence[np.ndarray]) -> Problem | None:
+        """The plan's problem as draws have changed it (a smaller bound), if they have."""
+        return None
+
+    @property
+    def bound_doubt(self) -> float:
+        """How much likelier a signal is at half the energy, for all that is known of its bound."""
+        return 0.0
 
     @property
     def expected_stage(self) -> Stage:

@@ -23,7 +23,7 @@ from dpfda.core.checks import (
     check_integer,
     number_of_records,
 )
-from dpfda.core.codec import later
+from dpfda.core.codec import LATER
 from dpfda.plans.checks import CHOSEN, as_box
 from dpfda.plans.guided import RULE, SLOPES
 from dpfda.plans.kernel import ROUGH
@@ -139,7 +139,7 @@ class SmootherPlan(MomentPlan[SmootherRelease]):
     neighbors: str = "replace"
     invalid: str = "raise"
     #: The rule by which stages were chosen; older files name none, and keep theirs.
-    rule: int | None = field(default=RULE, metadata=later(None))
+    rule: int | None = field(default=RULE, metadata=LATER)
 
     def __post_init__(self) -> None:
         put = partial(object.__setattr__, self)

@@ -26,7 +26,7 @@ from dpfda.problems.summary import Summary
 
 
 @dataclass(frozen=True, eq=False)
-class LadderProblem(PairProblem):
+class LengthsProblem(PairProblem):
     """How many records are within each of the public `radii`, the smallest first, as scores for a choice of one.
 
     The best radius leaves the share `outside` of the records out; `price`, in records, is what an octave more costs.
@@ -80,7 +80,7 @@ class LadderProblem(PairProblem):
 
 
 @dataclass(frozen=True, eq=False)
-class ResponseLadder(LadderProblem):
+class ResponseLengths(LengthsProblem):
     """Lengths of responses, from their public centre."""
 
     @cached_property
@@ -94,7 +94,7 @@ class ResponseLadder(LadderProblem):
 
 
 @dataclass(frozen=True, eq=False)
-class ResidualLadder(LadderProblem):
+class ResidualLengths(LengthsProblem):
     """Lengths of inputs times residuals about a rough fit, in units of the residuals' axes."""
 
     residuals: ResidualProblem

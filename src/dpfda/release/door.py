@@ -69,6 +69,9 @@ class Member(Protocol):
     def max_records(self) -> int | None:
         """How many records are used at max_records, where that is public."""
 
+    def check_current(self) -> None:
+        """Refuse to carry out what an earlier version would have done in another way."""
+
     def build_release(self, drawn: Sequence[np.ndarray], receipt: Receipt) -> Any:
         """The release that these draws come to."""
 

@@ -76,6 +76,8 @@ def check_passes(plan: Runnable, single_pass_reason: str) -> None:
 def _check_and_open(plan: Runnable, passes: Passes, ledger: LedgerOrPath, query: str | None) -> Ledger | None:
     """Refuse before the data is read what would be refused after."""
     check_name("names of queries", query or plan.query)
+    for member in plan.members.values():
+        member.check_current()
     check_passes(plan, passes.single_pass_reason)
     opened = ledger if ledger is None or isinstance(ledger, Ledger) else Ledger(Path(ledger))
     if opened is not None:

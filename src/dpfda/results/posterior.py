@@ -63,21 +63,20 @@ def mixture(length: int) -> tuple[np.ndarray, np.ndarray]:
     return 2 * found, 2 * np.log(np.maximum(np.abs(vectors[0]), 1e-150))
 
 
-def sizes_and_shapes(shapes: np.ndarray, largest: float, smallest: float, nothing: float) -> Prior:
+def sizes_and_shapes(shapes: np.ndarray, largest: float, smallest: float, nothing: float, tilt: float = 0.0) -> Prior:
     """A prior of every size: each shape (rows that add up to one) at energies from `largest` down to `smallest`.
 
-    `nothing` is the weight of no signal at all; the rest is spread evenly.
+    `nothing` is the weight of no signal at all; the rest is spread evenly, or grows by ``2^tilt`` with each halving.
     """
     count = max(2, int(np.ceil(np.log(max(largest / smallest, 1.0)) / np.log(HALVES))) + 1)
-    energies = largest * HALVES ** -np.arange(count, dtype=float)
-    rows = (energies[:, None, None] * shapes).reshape(-1, shapes.shape[1])
-    weights = np.append(np.full(len(rows), (1 - nothing) / len(rows)), nothing)
+    halvings = np.arange(count, dtype=float)
+    rows = (largest * (HALVES**-halvings)[:, None, None] * shapes).reshape(-1, shapes.shape[1])
+    weights = np.repeat(np.exp2(tilt * (halvings - count)), len(shapes))
+    weights = np.append((1 - nothing) * weights / weights.sum(), nothing)
     return Prior(np.vstack([rows, np.zeros(shapes.shape[1])]), np.log(weights))
 
 
-def posterior(
-    blocks: Iterable[Seen], prior: Prior, earlier: tuple[np.ndarray, np.ndarray] | None = None
-) -> Posterior:
+def posterior(blocks: Iterable[Seen], prior: Prior, earlier: tuple[np.ndarray, np.ndarray] | None = None) -> Posterior:
     """Mean and variance of each coefficient, given noisy blocks of them.
 
     `earlier` is another sight of all coefficients, taken as Gaussian: values and variances, infinite where there is

@@ -62,6 +62,8 @@ def _together(body: dict[str, Any], name: str) -> GroupRelease[Release] | ClassR
     members = plan.members if hasattr(plan, "composition") else {}  # several plans under one charge
     if not members or not isinstance(bodies, dict) or list(bodies) != list(members) or not _of_members(bodies, members):
         raise FileError(f"{name!r} does not hold whole releases.")
+    for member, part in bodies.items():
+        members[member].take_choice(part.get("chosen"))
     parts = {member: _single(part, name) for member, part in bodies.items()}
     released: GroupRelease[Release] | ClassRelease = plan.release_type(plan, parts)
     return released
@@ -78,6 +80,7 @@ def _single(body: dict[str, Any], name: str) -> Release:
     """The release that :meth:`Release.body` describes."""
     try:
         plan = codec.from_plain(body["plan"])
+        plan.take_choice(body["chosen"])
         scales, values = np.array(body["scales"], dtype=float), np.array(body["values"], dtype=float)
         if not np.allclose(scales, plan.scales, rtol=1e-6, atol=0):
             plan = replace(plan, method=codec.from_plain(body["chosen"]))
