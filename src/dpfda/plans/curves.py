@@ -36,7 +36,8 @@ def check_curves(plan: CurvePlan, bound: type, alone: str, length: float = 0.1) 
     `length` is the length scale of the default kernel, as a share of the domain.
     """
     check_records(plan, bound, alone)
-    kernel = Matern(length_scale=length * plan.grid.length) if plan.kernel is None else as_kernel(plan.kernel)
+    default = float(f"{length * plan.grid.length:.12g}")  # a number that reads well
+    kernel = Matern(length_scale=default) if plan.kernel is None else as_kernel(plan.kernel)
     object.__setattr__(plan, "kernel", kernel.on(plan.grid))
     check_method(getattr(plan, "method", None))
 
