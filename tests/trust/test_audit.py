@@ -41,7 +41,11 @@ PLANS = {
     "covariance": lambda: dp.CovariancePlan(**CURVES, method=dp.methods.KNorm(3)),
     "radius": lambda: dp.plans.RadiusPlan(n=60, epsilon=1, grid=GRID, quantile=0.9),
     "density": lambda: dp.DensityPlan(**BOX, cells=32),
+    "mean, default": lambda: dp.MeanPlan(**CURVES),
+    "covariance, default": lambda: dp.CovariancePlan(**CURVES),
     "regression": lambda: dp.plans.RegressionPlan(**CURVES, covariates=2, covariate_bound=2.0, passes=1),
+    "regression, default": lambda: dp.plans.RegressionPlan(**CURVES, covariates=1, covariate_bound=2.0),
+    "classifier, default": lambda: dp.plans.KernelPlan(**BOX, classes=("a", "b")),
     "smoother": lambda: dp.plans.SmootherPlan(**BOX, bound=(0, 1), passes=1),
     "classifier": lambda: dp.plans.KernelPlan(**BOX, classes=("a", "b"), criterion="hinge", psi=5.0),
 }
@@ -49,7 +53,8 @@ PLANS = {
 FOUND = {
     "mean, Laplace": 0.97, "mean, thresholds": 0.75, "mean, stages": 0.95, "mean, chosen": 0.2, "mean of people": 0.99,
     "mean, Gaussian": 0.99, "mean, lattice": 0.1, "mean of very many": 0.99, "covariance": 0.97, "radius": 0.9,
-    "density": 0.9, "regression": 0.3, "smoother": 0.4, "classifier": 0.9,
+    "density": 0.9, "regression": 0.3, "smoother": 0.4, "classifier": 0.9, "mean, default": 0.9,
+    "covariance, default": 0.9, "regression, default": 0.9, "classifier, default": 0.8,
 }  # fmt: skip
 
 
@@ -68,7 +73,7 @@ def test_the_search_comes_close_to_epsilon_and_not_past_it(name):
     assert encoded_alone(target, np.random.default_rng(1))
 
 
-@pytest.mark.parametrize("name", ["mean, stages", "mean, Gaussian", "radius", "density"])
+@pytest.mark.parametrize("name", ["mean, stages", "mean, default", "mean, Gaussian", "radius", "density"])
 def test_sound_plans_pass_every_check(name):
     """False alarms: at most 1e-7 each, by the audit's own account."""
     report = dp.audit(PLANS[name](), draws=1000, releases=12, effort=150)

@@ -12,10 +12,10 @@ from typing import Any, cast
 import numpy as np
 
 from dpfda.problems.contracts import Problem
-from dpfda.problems.design import Covariates, CurveResponse, Features, NumberResponse
+from dpfda.problems.design import Covariates, CurveResponse, Features, NumberResponse, Shortened
+from dpfda.problems.labelled import TallyProblem
 from dpfda.problems.mean import MeanProblem
 from dpfda.problems.moments import PairProblem
-from dpfda.problems.risk import RiskProblem
 
 #: Functions of a plan's basis that directions are made of.
 MOST_DIRECTIONS = 64
@@ -73,7 +73,7 @@ def space_of(problem: Problem) -> Space:
         return space_of(inner)
     if isinstance(problem, MeanProblem):
         return _curves(problem)
-    if isinstance(problem, RiskProblem):
+    if isinstance(problem, TallyProblem):
         ends = [0.0, len(problem.levels) - 1.0]
         if problem.middle is not None:
             ends = [problem.middle + problem.levels[0], problem.middle + problem.levels[-1]]
@@ -103,6 +103,7 @@ def _curves(problem: MeanProblem) -> Space:
 def _pairs(problem: PairProblem) -> Space:
     """Inputs and a response, each in its own ranges; shapes of a response go with the inputs at their far end."""
     design, response = problem.design, problem.response
+    response = response.inner if isinstance(response, Shortened) else response
     if isinstance(design, Covariates):
         norm = design.norm or 0.0  # one of the two is there
         ranges = design.ranges or ((-norm, norm),) * design.count

@@ -76,11 +76,10 @@ def sizes_and_shapes(shapes: np.ndarray, largest: float, smallest: float, nothin
     return Prior(np.vstack([rows, np.zeros(shapes.shape[1])]), np.log(weights))
 
 
-def posterior(blocks: Iterable[Seen], prior: Prior, earlier: tuple[np.ndarray, np.ndarray] | None = None) -> Posterior:
+def posterior(blocks: Iterable[Seen], prior: Prior) -> Posterior:
     """Mean and variance of each coefficient, given noisy blocks of them.
 
-    `earlier` is another sight of all coefficients, taken as Gaussian: values and variances, infinite where there is
-    none. Coefficients in no block stay at the prior's mean, zero.
+    Coefficients in no block stay at the prior's mean, zero.
     """
     guesses, size = prior.variances.shape
     fit = prior.log_weights.copy()
@@ -92,27 +91,17 @@ def posterior(blocks: Iterable[Seen], prior: Prior, earlier: tuple[np.ndarray, n
         values, scales = np.array([seen.values for seen in same]), np.array([seen.scales for seen in same])
         nodes, log_weights = (np.ones(1), np.zeros(1)) if gaussian else mixture(length)
         noise = nodes[:, None, None] * scales**2  # nodes x blocks x coordinates
-        seen_values, fits = np.broadcast_to(values, noise.shape), np.broadcast_to(log_weights[:, None], noise.shape[:2])
-        if earlier is not None:
-            before, spread = earlier[0][where], earlier[1][where]
-            known = np.isfinite(spread)
-            both = noise + np.where(known, spread, 0.0)
-            agree = np.where(known, np.log(both) + (values - before) ** 2 / both, 0.0)
-            fits = fits - 0.5 * agree.sum(axis=-1)
-            precision = np.where(known, 1 / np.where(known, spread, 1.0), 0.0)
-            joint = 1 / (1 / noise + precision)
-            seen_values, noise = joint * (values / noise + np.where(known, before, 0.0) * precision), joint
         variance = prior.variances[:, where][:, None]  # guesses x 1 x blocks x coordinates
         total = variance + noise
-        log = fits - 0.5 * (np.log(total) + seen_values**2 / total).sum(axis=-1)
+        log = log_weights[:, None] - 0.5 * (np.log(total) + values**2 / total).sum(axis=-1)
         top = log.max(axis=1, keepdims=True)
         weight = np.exp(log - top)
         mass = weight.sum(axis=1)
         fit += (top[:, 0] + np.log(mass)).sum(axis=1)
         weight /= mass[:, None]
         kept = variance / total
-        mean[:, where] = np.einsum("gkb,gkbc->gbc", weight, kept * seen_values)
-        square[:, where] = np.einsum("gkb,gkbc->gbc", weight, kept * noise + (kept * seen_values) ** 2)
+        mean[:, where] = np.einsum("gkb,gkbc->gbc", weight, kept) * values
+        square[:, where] = np.einsum("gkb,gkbc->gbc", weight, kept * noise + (kept * values) ** 2)
     weights = np.exp(fit - fit.max())
     weights /= weights.sum()
     middle = weights @ mean
