@@ -321,6 +321,41 @@ def many(plan: Any, record: np.ndarray, count: int) -> dp.engines.Summary:
     return found
 
 
+def test_a_summary_for_a_public_number_serves_no_private_one():
+    """Of more records n are kept: without one of them another takes its place, a loss of 2 under add-remove."""
+    facts = {"n": 7, "epsilon": 1, "domain": [(0, 1)], "invalid": "center"}
+    public, private = (dp.DensityPlan(neighbors=relation, **facts) for relation in RELATIONS)
+    places = np.where(np.arange(30) % 2, 0.1, 0.9)[:, None] + np.arange(30)[:, None] / 1e4
+    for records in (places, places[:5]):  # whether there were more is nobody's business
+        with pytest.raises(dp.errors.PlanMismatch, match="public number"):
+            private.release(public.summarize(records))
+        assert public.release(public.summarize(records))
+    public, private = (dp.MeanPlan(**FACTS, n=7, invalid="center", neighbors=relation) for relation in RELATIONS)
+    parts = [public.summarize(np.zeros((20, WIDTH)), site=site) for site in ("a", "b")]
+    with pytest.raises(dp.errors.PlanMismatch, match="public number"):
+        private.release(parts[0].merge(parts[1]))
+
+
+@pytest.mark.parametrize("relation", RELATIONS)
+def test_what_cannot_be_drawn_is_refused_before_any_charge(relation):
+    """Later stages are calibrated when a plan is made: one that is accepted can be carried out to its end."""
+    curves = {"bound": dp.L2Ball(1.0), "grid": 12, "neighbors": relation, "invalid": "center"}
+    kinds = (
+        lambda **facts: dp.CovariancePlan(**facts, **curves),
+        lambda **facts: dp.plans.RegressionPlan(**facts, **curves, covariates=2, covariate_bound=1.0),
+    )
+    carried_out = 0
+    for plan_of in kinds:
+        for n, epsilon in ((2, 1e-9), (1000, 1e-8), (30, 1.0), (2**37 - 1, 1e4)):
+            try:
+                plan = plan_of(n=n, epsilon=epsilon)
+            except dp.errors.ParameterError:
+                continue
+            assert np.isfinite(plan.release(np.zeros((3, plan.stage.problem.width))).values).all()
+            carried_out += 1
+    assert carried_out >= 2
+
+
 PRIVATE = {"epsilon": 1, "neighbors": "add-remove", "invalid": "center"}
 COUNTED = {
     "mean": dp.MeanPlan(n=10, **FACTS, neighbors="add-remove", invalid="center"),

@@ -579,3 +579,13 @@ class TestHistogram:
         assert ((release.cdf(at) - truth) ** 2).mean() <= ((smooth - truth) ** 2).mean()
         assert release.cells.masses.min() >= 0
         assert release(at).tolist() == CellDensity(release.grid, release.values)(at).tolist()
+
+
+@pytest.mark.parametrize("relation", ["replace", "add-remove"])
+@pytest.mark.parametrize(("n", "epsilon"), [(10**9, 1), (10**6, 1000)])
+def test_a_point_mass_of_very_many_is_fitted(n, epsilon, relation):
+    """Nearly no noise and empty bins: the fit does not fail after the charge."""
+    plan = dp.DensityPlan(n=n, epsilon=epsilon, domain=[(0, 1)], invalid="center", neighbors=relation)
+    release = plan.release(plan.summarize(np.array([[0.31]])).times(n))
+    assert np.isfinite(release.values).all()
+    assert release.quantile(0.5) == pytest.approx(0.31, abs=0.02)

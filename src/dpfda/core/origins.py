@@ -122,8 +122,8 @@ class Origin:
 
     `keyed` says that several rows may be one person's. Then `labels` are the column that says whose and what it is
     compared as (nothing for labels in memory), `between` is the stretch that was declared for them, and `found` the
-    one that they were found in (None where a proof must rest on public facts). `kept` is how many records were kept,
-    where there were more.
+    one that they were found in (None where a proof must rest on public facts). `limited` says that a public number of
+    records were asked for, and no more would have been kept; `kept` is that number, where there were more.
     """
 
     reading: str = field(default_factory=lambda: uuid.uuid4().hex)
@@ -135,6 +135,7 @@ class Origin:
     between: Stretch | None = None
     found: Stretch | None = None
     kept: int | None = None
+    limited: bool = False
 
     def clash(self, other: Origin) -> str:
         """Why somebody could be in both; empty where nobody can."""

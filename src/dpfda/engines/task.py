@@ -219,11 +219,13 @@ class Task:
             files=files, site=self.site, keyed=keyed, labels=source.labels if keyed else ("", ""),
             between=self.between, found=read.found,
         )  # fmt: skip
-        kept = {name: (self.max_records or {})[name] for name in read.cut}
-        return {
-            name: replace(summary, origins=(replace(whole, group=label_text(name), kept=kept.get(name)),))
-            for name, summary in self.filled(found).items()
+        most = self.max_records or {}
+        kept = {name: most[name] for name in read.cut}
+        parts = {
+            name: replace(whole, group=label_text(name), kept=kept.get(name), limited=name in most)
+            for name in self.filled(found)
         }
+        return {name: replace(summary, origins=(parts[name],)) for name, summary in self.filled(found).items()}
 
     def filled(self, found: Mapping[str, Summary]) -> dict[str, Summary]:
         """A summary for every group that there is, also for one without a record."""

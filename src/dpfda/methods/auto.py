@@ -83,7 +83,7 @@ class Auto(Method):
             raise ParameterError(
                 "passes must be a whole number from 1", shown(self.passes), "Pass 1, or leave passes out."
             )
-        if self.rule not in (None, RULE):
+        if self.rule is not None and (type(self.rule) is not int or self.rule != RULE):
             raise FileError(f"Rule {shown(self.rule)} of Auto is not known here; it may come from a newer version.")
 
     @property

@@ -91,7 +91,7 @@ class Staged(Method):
         check_positive("spread", self.spread)
         put("spread", None if self.spread is None else float(self.spread))
         put("shares", _shares(self.shares))
-        if self.rule not in (None, RULE):
+        if self.rule is not None and (type(self.rule) is not int or self.rule != RULE):
             raise FileError(f"Rule {shown(self.rule)} of stages is not known here; it may come from a newer version.")
         for name in ("selection", "confidence", *(("radius",) if self.radius is not None else ())):
             share = exact_fraction(getattr(self, name))

@@ -138,7 +138,8 @@ class CovariancePlan(Plan[CovarianceRelease]):
             raise ParameterError(f"n must be at most {MOST_SQUARES}", self.n, "Release several groups instead.")
         if self.method is None or isinstance(self.method, Auto):
             self._choose_method(Auto() if self.method is None else self.method)
-        self.schedule.expected_stage  # noqa: B018  (calibrate now: a plan that cannot be carried out is refused when it is made)
+        self.schedule.rehearse()  # a plan that cannot be carried out is refused when it is made
+        self.schedule.expected_stage  # noqa: B018  (and what is expected of it can be said)
 
     @cached_property
     def problem(self) -> CovarianceProblem:

@@ -154,7 +154,7 @@ class RegressionPlan(MomentPlan[RegressionRelease]):
             )
         put("names", as_names(self.names, self.covariates))
         put("covariate_bound", as_covariate_bound(self.covariate_bound, self.covariates))
-        self.stage  # noqa: B018  (calibrate now: a plan that cannot be carried out is refused when it is made)
+        self.schedule.rehearse()  # a plan that cannot be carried out is refused when it is made
 
     @cached_property
     def design(self) -> Covariates:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from fractions import Fraction
 from typing import ClassVar
 
 import numpy as np
@@ -60,6 +61,19 @@ class Schedule(ABC):
     def stages(self, drawn: Sequence[np.ndarray]) -> Sequence[Stage]:
         """The stages whose noise a statement speaks of."""
         return [self.first]
+
+    def rehearse(self) -> None:
+        """Calibrate every stage now, for draws at both ends: what could not be drawn after a charge is refused."""
+        for place in (0, -1):
+            drawn: list[np.ndarray] = []
+            stage: Stage | None = self.first
+            while stage is not None:
+                for part in stage.parts:
+                    part.law.to_lattice([Fraction(0)] * part.where.size)
+                draw = np.zeros(stage.problem.size)
+                draw[place] = 1.0  # a choice of the first or the last candidate
+                drawn.append(draw)
+                stage = self.next(drawn)
 
     def last(self, drawn: Sequence[np.ndarray]) -> Stage:
         """The stage whose noise the released coefficients carry."""

@@ -157,7 +157,7 @@ class SmootherPlan(MomentPlan[SmootherRelease]):
         put("components", check_integer("components", self.components, 2, "Leave it out to have it chosen."))
         if self.passes is None and self.box.dimension > 3:  # waves overlap: a first moment with noise misleads
             put("passes", 1)
-        self.stage  # noqa: B018  (calibrate now: a plan that cannot be carried out is refused when it is made)
+        self.schedule.rehearse()  # a plan that cannot be carried out is refused when it is made
 
     def _best_components(self) -> int:
         """As many functions as serve predictions best, by the forecast; above three dimensions a fixed number."""

@@ -119,6 +119,11 @@ def check_count(problem: Problem, summary: Summary) -> None:
     With ``invalid="center"`` missing records count as the centre, and surplus ones were dropped when they were read;
     where there are more all the same (parts that were put together, engines), nobody can tell which to drop.
     """
+    if problem.count_is_private and any(origin.limited for origin in summary.origins):
+        raise PlanMismatch(
+            f"This summary was made for a public number of {problem.record}s, and no more would have been kept: one "
+            "more could have taken another's place. Summarise the data again with this plan, whose number is private."
+        )
     kept = next((o.kept for o in summary.origins if o.kept not in (None, problem.n)), None)
     if kept is not None:
         raise PlanMismatch(

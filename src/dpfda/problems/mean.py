@@ -269,7 +269,10 @@ class MeanProblem(DefaultProblem):
         totals = summary.totals
         if totals.shape != (self._encoded_size,) or not are_integers(totals) or summary.count < 0:
             raise PlanMismatch("This summary does not have the plan's shape; summarise the records with this plan.")
-        if (np.abs(totals.astype(float)) > summary.count * RADIUS).any():
+        largest, far = summary.count * int(RADIUS), (np.abs(totals.astype(float)) > summary.count * RADIUS).any()
+        if self.bound.clip_lattice is lattice.clip_euclidean:  # a sum is no longer than its records together
+            far = far or sum(int(x) ** 2 for x in totals.tolist()) > largest**2
+        if far:
             raise PlanMismatch("This summary holds totals that no clipped records can have; it is damaged.")
 
     def estimate(self, summary: Summary) -> list[Fraction]:

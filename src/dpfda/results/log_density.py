@@ -22,6 +22,8 @@ COSINES_PER_BIN, LEAST_COSINES, MOST_COSINES, LEAST_BINS = 1.6, 12, 96, 12
 NOTHING = 6.0
 #: Densities that are sums of cosines: bumps of these widths and series of these powers, at these sizes.
 WIDTHS, POWERS, SIZES = (0.03, 0.06, 0.12, 0.25), (3.0, 4.0, 6.0), (0.03, 0.1, 0.3, 1.0, 3.0)
+#: Eigenvalues of a covariance below this share of the largest are rounding.
+LEAST = 1e-13
 #: Newton steps, the gain below which they stop, and how many numbers are held at once.
 STEPS, GAIN, CHUNK = 20, 1e-2, 1 << 21
 
@@ -77,10 +79,12 @@ def _plain_cosines(rounds: Sequence[Counted], about: np.ndarray, most: int, n: f
     shapes = [np.exp(-((np.pi * waves * width) ** 2)) for width in WIDTHS] + [waves**-power for power in POWERS]
     fits, found = [], []
     for variances in (size * shape for shape in shapes for size in SIZES):
-        root = np.linalg.cholesky(spread + (design * variances) @ design.T)
-        white = np.linalg.solve(root, left)
-        fits.append(-0.5 * float(white @ white) - float(np.log(np.diag(root)).sum()))
-        values = np.maximum(1 + functions @ (variances * (design.T @ np.linalg.solve(root.T, white))), 0.0)
+        # By eigenvalues, none of which rounding may push below what is left of the largest: this never fails.
+        sizes, vectors = np.linalg.eigh(spread + (design * variances) @ design.T)
+        sizes = np.maximum(sizes, LEAST * sizes[-1])
+        white = (vectors.T @ left) / sizes
+        fits.append(-0.5 * float((vectors.T @ left) @ white) - 0.5 * float(np.log(sizes).sum()))
+        values = np.maximum(1 + functions @ (variances * (design.T @ (vectors @ white))), 0.0)
         found.append(values / values.sum())
     return np.array(fits), np.array(found)
 
