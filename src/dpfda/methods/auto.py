@@ -34,9 +34,10 @@ RULE = 2
 #: 2/5 of n epsilon. How much errors change with these and the constants below is in docs/derivations/stages.md.
 ONE_ROUND, SCALE_KNOWN, SEVERAL, FEWEST = 0.6, 0.7, 0.85, 3
 #: Shares of epsilon for private choices, as multiples of one over the root of n epsilon, and at most a quarter: of a
-#: radius for one round, of a radius that later rounds mend, and of an ellipsoid. So their errors and what they cost
-#: both vanish as n epsilon grows.
-RADIUS, RADIUS_FIRST, ELLIPSOID, MOST_SHARE = 2.0, 1.0, 1.5, 0.25
+#: radius for one round; of an ellipsoid, which clips skewed curves the less the better it is chosen; and of what is
+#: easy, a radius that later rounds mend, or an ellipsoid within a public spread. So their errors and what they cost fall
+#: as n epsilon grows, to a hundredth at least.
+RADIUS, ELLIPSOID, EASY, MOST_SHARE, LEAST_SHARE = 2.0, 2.5, 1.0, 0.25, 0.01
 #: What each round gets of what the rounds divide; three need so much n epsilon that the first alone finds a centre.
 THREE_FROM = 5000.0
 ONE, TWO = (Fraction(1),), (Fraction(1, 4), Fraction(3, 4))
@@ -125,11 +126,12 @@ class Auto(Method):
                 found.append(Staged(KNorm(count), shares=ONE, radius=_share(RADIUS, strength)))
         if self.passes == 1 or not ordinary:
             return found
+        choice = _share(ELLIPSOID if self.spread is None else EASY, strength)
         for count in _counts(SEVERAL, strength, problem):
             first = KNorm(count) if ball else Blocks(count)
             for shares in (TWO, THREE) if strength >= THREE_FROM else (TWO,):
-                for radius in (None, _share(RADIUS_FIRST, strength)) if unknown else (None,):
-                    staged = Staged(first, self.spread, shares, _share(ELLIPSOID, strength), radius=radius)
+                for radius in (None, _share(EASY, strength)) if unknown else (None,):
+                    staged = Staged(first, self.spread, shares, choice, radius=radius)
                     found += [staged] if self.passes is None or staged.passes <= self.passes else []
         return found
 
@@ -179,8 +181,9 @@ def _doubled(count: int) -> list[int]:
 
 
 def _share(multiple: float, strength: float) -> Fraction:
-    """A share of epsilon that falls with the root of n epsilon, in thousandths, and at least one of them."""
-    return Fraction(max(1, round(1000 * min(MOST_SHARE, multiple / float(np.sqrt(strength))))), 1000)
+    """A share of epsilon that falls with the root of n epsilon, in thousandths."""
+    share = float(np.clip(multiple / np.sqrt(strength), LEAST_SHARE, MOST_SHARE))
+    return Fraction(round(1000 * share), 1000)
 
 
 def _rounds(method: Method) -> int:
