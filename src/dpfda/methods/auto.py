@@ -35,8 +35,8 @@ RULE = 2
 ONE_ROUND, SCALE_KNOWN, SEVERAL, FEWEST = 0.6, 0.7, 0.85, 3
 #: Shares of epsilon for private choices, as multiples of one over the root of n epsilon, and at most a quarter: of a
 #: radius for one round; of an ellipsoid, which clips skewed curves the less the better it is chosen; and of what is
-#: easy, a radius that later rounds mend, or an ellipsoid within a public spread. So their errors and what they cost fall
-#: as n epsilon grows, to a hundredth at least.
+#: easy, a radius that later rounds mend, or an ellipsoid within a public spread. So their errors and what they cost
+#: fall as n epsilon grows, to a hundredth at least.
 RADIUS, ELLIPSOID, EASY, MOST_SHARE, LEAST_SHARE = 2.0, 2.5, 1.0, 0.25, 0.01
 #: What each round gets of what the rounds divide; three need so much n epsilon that the first alone finds a centre.
 THREE_FROM = 5000.0
