@@ -141,15 +141,16 @@ def test_a_bound_ten_times_too_large_costs_little():
 @pytest.mark.parametrize("loose", [1, 3, 10])
 @pytest.mark.parametrize("n", [4, 20, 60])
 def test_never_much_worse_than_the_public_centre(n, loose):
-    """Curves of size one about a mean of size one half; forty releases, over the centre's error.
+    """Curves of size one about a mean of size one half, and forty releases.
 
-    Errors are shares of a small multiple of it: twice the centre's is more than ten standard errors off.
+    In 600 releases of each cell single errors had a mean of at most the centre's and a deviation of at most 0.7 of it,
+    and one in 600 was as large as 14: a mean of forty above 3 takes eight of those.
     """
     t = GRID.points
     curves = 0.5 + np.random.default_rng(n).normal(size=(n, 1)) * np.sqrt(1.5) * np.cos(np.pi * t)
     plan = plan_of(n=n, radius=1.5 * loose)
     errors = [float(GRID.norm(plan.release(curves).values - curves.mean(axis=0)) ** 2) for _ in range(40)]
-    assert np.mean(errors) < 2 * float(GRID.norm(curves.mean(axis=0)) ** 2)
+    assert np.mean(errors) < 3 * float(GRID.norm(curves.mean(axis=0)) ** 2)
 
 
 # -- a radius and a mean from one pass ------------------------------------------------------------

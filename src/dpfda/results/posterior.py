@@ -16,8 +16,8 @@ from itertools import groupby
 import numpy as np
 from scipy.linalg import eigh_tridiagonal
 
-#: Nodes by which the mixture of a noise law is summed; 12 give the posterior mean to four digits (sensitivity study in
-#: docs/derivations/posterior-mean.md).
+#: Nodes by which the mixture of a noise law is summed. Against 200 nodes posterior means moved by less than 1 % of what
+#: was seen in 240 trials (for one number the most, for blocks of 12 and more less than 0.2 %).
 NODES = 12
 #: Sizes of the signal go down from the largest by halves of its energy.
 HALVES = 2.0
