@@ -161,7 +161,7 @@ def _models(sample: dp.datasets.Sample) -> None:
     covariates, curves, grid = dp.datasets.homes(20_000, np.random.default_rng(2024))
     facts = {"bound": dp.L2Ball(6.0), "covariate_bound": [(0, 6), (0, 1)], "grid": grid}
     model = dp.FunctionOnScalarRegression(epsilon=1.0, **facts).fit(covariates, curves)
-    picture = plots.curves(grid, model.release_.values, model.release_.band(), ["intercept", "person", "heating"])
+    picture = plots.curves(grid, model.release_.values, model.release_.shown_band(), ["intercept", "person", "heating"])
     (DOCS / "images" / "regression.png").write_bytes(plots.png(picture, dpi=110))
     X, y = make_moons(20_000, noise=0.2, random_state=0)
     classifier = dp.KernelClassifier(epsilon=1.0, domain=[(-2, 3), (-1.5, 2)], classes=[0, 1]).fit(X, y)

@@ -129,7 +129,7 @@ def test_randomness_has_one_door():
         if isinstance(node, ast.Attribute) and node.attr in ("default_rng", "RandomState", "seed")
     }
     assert {name for name in makers if not name.startswith("audits/")} == {
-        "results/postprocess.py",
+        "results/bands.py",
         "results/projection.py",
         "cli/demo.py",
     }
@@ -166,16 +166,18 @@ for bound in (L2Ball(1.0), L1Ball(1.0), Ellipsoid([1.0, 0.5]), Box([1.0, 0.5])):
     for method in (AR(), FRL(), QR(), KNorm(), Minimax(), Bernstein(5), GaussianProcess(0.01), None):
         for neighbors in ("replace", "add-remove"):
             plan = MeanPlan(n=100, epsilon=1, bound=bound, grid=16, method=method, neighbors=neighbors)
-            MeanPlan.from_json(plan.to_json()); repr(plan); plan.explain(); plan.accuracy.band(); plan.expected_risk
+            MeanPlan.from_json(plan.to_json()); repr(plan); plan.explain(); plan.accuracy.noise_band()
+            plan.expected_risk
 for method in (AR(), KNorm(), None):
     plan = MeanPlan(n=100, epsilon=1, bound=L2Ball(1.0), grid=ComponentGrid(2, Grid.uniform(0, 1, 16)), method=method)
     assert MeanPlan.from_json(plan.to_json()) == plan
-    repr(plan); plan.explain(); plan.accuracy.band(); plan.expected_risk
+    repr(plan); plan.explain(); plan.accuracy.noise_band(); plan.expected_risk
 for method in (FRL(), QR(), KNorm(), Minimax(), Bernstein(5), GaussianProcess(0.01), None):
     for neighbors in ("replace", "add-remove"):
         for domain in ([(0, 1)], [(0, 1), (2, 3)]):
             plan = DensityPlan(n=100, epsilon=1, domain=domain, cells=16, method=method, neighbors=neighbors)
-            DensityPlan.from_json(plan.to_json()); repr(plan); plan.explain(); plan.accuracy.band(); plan.expected_risk
+            DensityPlan.from_json(plan.to_json()); repr(plan); plan.explain(); plan.accuracy.noise_band()
+            plan.expected_risk
 for neighbors in ("replace", "add-remove"):
     facts = {{"n": 1000, "epsilon": 1, "neighbors": neighbors}}
     curves = {{"bound": L2Ball(1.0), "grid": 16, **facts}}

@@ -23,10 +23,12 @@ from dpfda.bounds.sensitivities import BoxSensitivity, EuclideanSensitivity, Ima
 from dpfda.noise import Laplace, gaussian
 from dpfda.noise.choice import Choice
 from dpfda.plans.groups import GroupPlan
+from dpfda.problems.checked_residuals import CheckedResiduals
 from dpfda.problems.covariance import CovarianceProblem
 from dpfda.problems.derived import Scores
 from dpfda.problems.ellipsoid_stages import VaryProblem
 from dpfda.problems.gram import DensityGram, HalfGram
+from dpfda.problems.left_out import LeftOutProblem
 from dpfda.problems.mean import MeanProblem
 from dpfda.problems.moments import MomentProblem, ResidualProblem, SizeProblem
 from dpfda.problems.risk import RiskProblem
@@ -194,6 +196,8 @@ SPOILT = {
     "regression: second moment": spoilt(MomentProblem, "second_sensitivity"),
     "regression: residuals": spoilt(ResidualProblem, "sensitivity"),
     "regression: sizes": spoilt(SizeProblem, "sensitivity"),
+    "regression: lengths of what is left out": spoilt(CheckedResiduals, "length_sensitivity"),
+    "regression: energies of residuals": spoilt(CheckedResiduals, "energy_sensitivity"),
     "regression: densities of inputs": spoilt(DensityGram, "length"),
     "kernel-models: minimisers": spoilt(RiskProblem, "sensitivity"),
     "kernel-models: kappa": spoilt(FeatureMap, "kappa"),
@@ -202,6 +206,7 @@ SPOILT = {
     "private-choice: loss": spoilt(Choice, "loss"),
     "stages: rounds": spoilt(EuclideanSensitivity, "radius"),
     "stages: variation": spoilt(VaryProblem, "sensitivity"),
+    "left-out: length": spoilt(LeftOutProblem, "sensitivity"),
     "units: sensitivity": spoilt(MeanProblem, "sensitivity"),
     "groups: largest budget": spoilt(GroupPlan, "total_cost"),
     "groups: diameters": spoilt(AtomSensitivity, "_certified"),

@@ -66,8 +66,8 @@ def test_the_example_in_each_help_text_runs(name, folder):
         (folder / "ages.csv").write_text("age\n" + "\n".join(f"{a:.1f}" for a in ages) + "\n")
     if name in ("regress", "fit", "predict"):
         rng = np.random.default_rng(0)
-        people = np.column_stack([rng.uniform(0, 100, 60), rng.uniform(0, 5, 60), rng.integers(0, 2, 60)])
-        curves = rng.uniform(0, 1, (60, 6))
+        people = np.column_stack([rng.uniform(0, 100, 2000), rng.uniform(0, 5, 2000), rng.integers(0, 2, 2000)])
+        curves = rng.uniform(0, 1, (2000, 6))
         visits, names = np.hstack([people[:, :2], curves]), "age,dose,a,b,c,d,e,f"
         np.savetxt("visits.csv", visits, delimiter=",", header=names, comments="")
         np.savetxt("people.csv", people, delimiter=",", header="age,weight,sick", comments="")

@@ -119,7 +119,7 @@ def test_no_neighbour_moves_a_stage_past_its_share(method, bound, relation, rng)
     drawn = drawn_without_noise(plan, data)
     stages = [plan.stage, *(plan.schedule.next(drawn[:done]) for done in range(1, len(drawn)))]
     assert plan.schedule.next(drawn) is None
-    assert len(stages) == plan.schedule.passes
+    assert len(stages) == len(plan.chosen.steps)
     assert sum((stage.epsilon for stage in stages), Fraction(0)) == plan.epsilon
     for stage in stages:
         inner = getattr(stage.problem, "inner", stage.problem)
@@ -156,5 +156,5 @@ def test_totals_do_not_depend_on_batches(rng):
     data[::7, 3] = np.nan
     drawn = drawn_without_noise(plan, data)
     for stage in (plan.stage, *(plan.schedule.next(drawn[:done]) for done in range(1, len(drawn)))):
-        parts = [stage.problem.total(part) for part in np.split(data[rng.permutation(600)], [1, 2, 5, 300])]
-        assert np.array_equal(stage.problem.total(data), sum(parts))
+        parts = [stage.encoder.total(part) for part in np.split(data[rng.permutation(600)], [1, 2, 5, 300])]
+        assert np.array_equal(stage.encoder.total(data), sum(parts))

@@ -338,7 +338,7 @@ def test_stages_do_not_depend_on_order_or_batches(name, rng):
         plan.schedule.next(drawn[:2]),
         plan.schedule.next(drawn[:3]),
     ):
-        whole = engines.summarize(stage.problem, data)
-        parts = [engines.summarize(stage.problem, part) for part in (data[25:], data[:7], data[7:25])]
+        whole = engines.summarize(stage.encoder, data)
+        parts = [engines.summarize(stage.encoder, part) for part in (data[25:], data[:7], data[7:25])]
         assert parts[0].merge(parts[1]).merge(parts[2]) == whole
-        assert engines.summarize(stage.problem, data[::-1]) == whole
+        assert engines.summarize(stage.encoder, data[::-1]) == whole

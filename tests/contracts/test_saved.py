@@ -103,7 +103,7 @@ def test_releases_keep_their_noise_bands(name):
     """Bands that the code of that time drew about them, at every so many points of the grid."""
     release = dp.load(SAVED / f"{name}.release.json")
     for member, was in BANDS[name].items():
-        band = (release[member] if name in TOGETHER else release).band(0.95)
+        band = (release[member] if name in TOGETHER else release).noise_band(0.95)
         for side in ("lower", "upper"):
             now = np.ravel(getattr(band, side))[:: was["step"]]
             assert np.allclose(now, was[side], rtol=1e-6, atol=1e-6 * np.abs(was[side]).max())
@@ -148,7 +148,7 @@ def test_covariances_about_a_centre_of_earlier_versions_mean_the_same(name):
         "last": plan.schedule.last(release.drawn).scales,
         "raw": release.raw,
         "shrunk": release.unprocessed().shrink().coefficients,
-        "half_width": release.band(0.9).half_width.ravel(),
+        "half_width": release.noise_band(0.9).half_width.ravel(),
     }
     for fact, now in found.items():
         assert np.allclose(now, was[fact], rtol=1e-7, atol=1e-12), fact

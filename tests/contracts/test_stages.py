@@ -16,7 +16,9 @@ from conftest import BOUNDS, GRID, drawn_without_noise, hostile, neighbours, sta
 
 import dpfda as dp
 from dpfda.problems.ellipsoid_stages import InsideProblem, VaryProblem
+from dpfda.problems.left_out import LeftOutProblem
 from dpfda.problems.norms import NormProblem
+from dpfda.problems.surface_check import SurfaceCheck, pieces_of, schatten16
 
 RELATIONS = ("replace", "add-remove")
 STAGES = {
@@ -29,7 +31,12 @@ STAGES = {
     "no choice": dp.methods.Staged(dp.methods.KNorm(5), spread=0.5, selection=0, confidence=0),
     "radius, one round": dp.methods.Staged(dp.methods.KNorm(5), shares=("1",), radius="1/5"),
     "radius, rounds": dp.methods.Staged(dp.methods.KNorm(6), shares=("1/4", "3/4"), radius="1/10"),
+    "check, one round": dp.methods.Staged(dp.methods.KNorm(7), shares=("1",), check="1/10"),
+    "check, radius": dp.methods.Staged(dp.methods.KNorm(5), shares=("1",), radius="1/5", check="1/4"),
+    "check, rounds": dp.methods.Staged(dp.methods.KNorm(6), shares=("1/4", "3/4"), confidence="1/5", check="1/5"),
+    "check, no variation": dp.methods.Staged(dp.methods.Blocks(9), spread=0.3, confidence=0, check="1/2"),
     "auto": dp.Auto(),
+    "auto without a check": dp.Auto(check=False),
     "auto, spread": dp.Auto(spread=0.2),
 }
 
@@ -66,7 +73,7 @@ def stages_of(plan: object, drawn: list[np.ndarray]) -> list[dp.problems.stage.S
 @pytest.mark.parametrize("bound", ["L2-centred", "Ellipsoid", "Box-centred", "L1"])
 @pytest.mark.parametrize("method", STAGES)
 def test_no_neighbour_moves_a_stage_past_its_share(method, bound, relation, rng):
-    if method.startswith("radius") and not bound.startswith("L2"):
+    if "radius" in method and not bound.startswith("L2"):
         with pytest.raises(dp.errors.ParameterError, match="balls"):
             mean_plan(STAGES[method], BOUNDS[bound], relation)
         return
@@ -103,12 +110,28 @@ def test_the_rounds_use_up_their_shares(method, rng):
         assert 0.98 * float(stage.epsilon) <= stage_loss(stage, *pair) <= float(stage.epsilon)
 
 
+@pytest.mark.parametrize("relation", RELATIONS)
+@pytest.mark.parametrize("method", ["check, one round", "check, radius", "check, rounds", "check, no variation"])
+def test_the_check_uses_up_its_share(method, relation, rng):
+    """Two far curves on opposite sides are cut to the cap: no less noise would hide that."""
+    plan = mean_plan(STAGES[method], dp.L2Ball(0.8), relation)
+    data = 0.2 * rng.normal(size=(plan.n, GRID.size))
+    stage = stages_of(plan, drawn_without_noise(plan, data))[-1]
+    assert isinstance(stage.problem, LeftOutProblem)
+    away = stage.problem.inner.center + 1e6 * np.cos(40 * GRID.points)
+    base = np.tile(away, (plan.n, 1))  # all of them, so that the length of the sum moves as the sum does
+    losses = stage_losses(stage, [neighbours(plan.problem.count_is_private, base, away, -away)])
+    assert 0.98 * float(stage.epsilon) <= max(losses) <= float(stage.epsilon)
+
+
 CENTRED = {
     "ball": dp.methods.Centred(dp.methods.KNorm(6)),
     "first functions": dp.methods.Centred(dp.methods.Leading(3), first=dp.methods.KNorm(4)),
     "scale first": dp.methods.Centred(dp.methods.Leading(3), "1/10", "1/20", "1/20", dp.methods.KNorm(4)),
+    "check": dp.methods.Centred(dp.methods.KNorm(6), first=dp.methods.KNorm(4), check="1/4"),
     "default": None,
 }
+CENTRED_PASSES = {"scale first": 4, "check": 4, "default": 5}
 
 
 @pytest.mark.parametrize("method", CENTRED)
@@ -118,7 +141,7 @@ def test_no_neighbour_moves_a_centred_covariance_past_its_share(relation, method
         n=60, epsilon=1.0, bound=dp.L2Ball(0.8, 0.3), grid=GRID, kernel=dp.kernels.Matern(1.5, 0.2),
         method=CENTRED[method], neighbors=relation, invalid="center",
     )  # fmt: skip
-    assert plan.schedule.passes == (4 if method in ("scale first", "default") else 3)
+    assert plan.schedule.passes == CENTRED_PASSES.get(method, 3)
     data = 0.3 + 0.2 * rng.normal(size=(plan.n, GRID.size))
     for drawn in (drawn_without_noise(plan, data), list(plan.release(data).drawn)):
         stages = stages_of(plan, drawn)
@@ -135,6 +158,43 @@ def test_no_neighbour_moves_a_centred_covariance_past_its_share(relation, method
             losses = stage_losses(stage, pairs)
             assert max(losses) <= float(stage.epsilon)
             assert max(losses) > 0 or isinstance(stage.parts[0].law, dp.noise.Choice)
+
+
+@pytest.mark.parametrize("points", [21, 110])
+@pytest.mark.parametrize("relation", RELATIONS)
+def test_no_neighbour_moves_a_check_of_a_surface_past_its_share(relation, points, rng):
+    """Records on the corners of its box, on its ball, beyond both, and hostile ones, against different surfaces."""
+    grid, n = dp.Grid.uniform(0, 1, points), 40
+    inner = dp.MeanPlan(
+        n=n, epsilon=1, bound=dp.L2Ball(1.0, 0.3), grid=grid, neighbors=relation, invalid="center"
+    ).problem
+    size = len(set(pieces_of(points).tolist()))
+    heights = np.full(size, 0.8 / np.sqrt(size))
+    noise = rng.normal(size=(size, size))
+    surfaces = [np.zeros((size, size)), noise @ noise.T / size, -1e9 * np.eye(size), 0.3 * (noise + noise.T)]
+    surfaces = surfaces if points < 100 else surfaces[:1]  # roots of wide matrices take their time
+    largest = []
+    for surface in surfaces:
+        check = SurfaceCheck(inner, surface, 1.0, heights, (Fraction(1, 2), Fraction(1, 4)))
+        stage = check.stage((Fraction(1, 2), Fraction(1, 3)))
+        assert stage.epsilon == Fraction(5, 6)
+        most = np.multiply.outer(check.edges, check.edges)
+        assert (np.abs(check.target) <= most).all()
+        assert schatten16(check.target) <= 2**32
+        signs = np.where(rng.random((3, points)) < 0.5, -1.0, 1.0)
+        corners = [0.3 + far * sign * np.repeat(1, points) for sign in signs for far in (0.8, 0.79, 1.1, 5.0)]
+        first = 0.3 + 30 * np.eye(points)[0]
+        base = np.tile(0.3 + 0.8 * signs[0], (n, 1))
+        records = [*corners, first, np.full(points, 0.3), *hostile(points)]
+        records = records if points < 100 else [*records[:5], first, *hostile(points)[5:8]]
+        pairs = [
+            neighbours(check.count_is_private, base, record, other)
+            for record, other in [*zip(records, records[1:] + records[:1], strict=True), (corners[3], corners[4])]
+        ]
+        losses = stage_losses(stage, pairs)
+        assert max(losses) <= float(stage.epsilon)
+        largest.append(max(losses))
+    assert max(largest) >= 0.5 * float(Fraction(5, 6))  # neither number has much more noise than it must
 
 
 @pytest.mark.parametrize("relation", RELATIONS)

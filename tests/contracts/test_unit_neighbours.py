@@ -50,9 +50,9 @@ def losses(plan: dp.MeanPlan, base: list[np.ndarray], others: list[np.ndarray]) 
         statistics = []
         for other in others:
             data = table([*base[1:], other])
-            statistics.append(stage.statistic(engines.summarize(stage.problem, dp.read(data, columns="h*"))))
+            statistics.append(stage.statistic(engines.summarize(stage.encoder, dp.read(data, columns="h*"))))
         if count_is_private:
-            without = stage.statistic(engines.summarize(stage.problem, dp.read(table(base[1:]), columns="h*")))
+            without = stage.statistic(engines.summarize(stage.encoder, dp.read(table(base[1:]), columns="h*")))
             found += [stage.loss(s - without) for s in statistics]
         else:
             found += [stage.loss(a - b) for i, a in enumerate(statistics) for b in statistics[:i]]
@@ -115,14 +115,14 @@ def test_every_stage_of_a_staged_plan_sees_units(neighbors, rng):
     drawn, stage, spent = [], plan.stage, 0.0
     while stage is not None:
         spent += max(_stage_losses(stage, base, contents(rng)[:8], neighbors))
-        drawn.append(stage.statistic(engines.summarize(stage.problem, dp.read(table(base), columns="h*"))))
+        drawn.append(stage.statistic(engines.summarize(stage.encoder, dp.read(table(base), columns="h*"))))
         stage = plan.schedule.next(drawn)
     assert len(drawn) > 1
     assert spent <= 4 * (1 + 1e-9)
 
 
 def _stage_losses(stage, base, others, neighbors):
-    read = lambda units: stage.statistic(engines.summarize(stage.problem, dp.read(table(units), columns="h*")))  # noqa: E731
+    read = lambda units: stage.statistic(engines.summarize(stage.encoder, dp.read(table(units), columns="h*")))  # noqa: E731
     statistics = [read([*base[1:], other]) for other in others]
     if neighbors == "add-remove":
         statistics = [read(base[1:]), *statistics]

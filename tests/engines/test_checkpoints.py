@@ -105,7 +105,7 @@ def test_units_and_groups_go_on_too(curves, tmp_path, place):
     assert local.count == 60
     plan.summarize(dp.read(paths[:1], columns="h*"), checkpoint=place)
     assert plan.summarize(dp.read(paths, columns="h*"), checkpoint=place) == local
-    problem = plan.stage.problem
+    problem = plan.stage.encoder
     whole = engines.summarize_groups(problem, dp.read(paths, columns="h*"), "region", ("n", "s"))
     declared = engines.Declared(checkpoint=engines.Checkpoint(tmp_path / "groups.json", plan.family))
     for some in (paths[1:], paths):

@@ -211,7 +211,7 @@ def test_curves_that_straddle_partitions_are_whole(long, dask_frame, tmp_path):
 @pytest.mark.parametrize("groups", [("north", "south"), ("south", "north"), None], ids=str)
 @pytest.mark.parametrize("unit", [None, "person"])
 def test_groups_with_and_without_units(groups, unit, visits, dask_frame):
-    problem = dp.MeanPlan(n=39, **FACTS, unit=unit).stage.problem
+    problem = dp.MeanPlan(n=39, **FACTS, unit=unit).stage.encoder
     people = visits.rename(columns={"person": "person" if unit else "label"})
     local = engines.summarize_groups(problem, dp.read(people, columns="h*"), "region", groups)
     parts = dask_frame.from_pandas(people, npartitions=5)
@@ -480,8 +480,8 @@ def test_units_meet_however_their_labels_are_spelt(spark, visits):
     spelt = visits.assign(person=[f" {p}" if i % 2 else p for i, p in enumerate(visits.person)])
     frame = spark.createDataFrame(spelt).repartition(4)
     assert plan.summarize(dp.read(frame, columns="h*")) == local
-    groups = engines.summarize_groups(plan.stage.problem, dp.read(frame, columns="h*"), "region", None)
-    assert groups == engines.summarize_groups(plan.stage.problem, dp.read(visits, columns="h*"), "region", None)
+    groups = engines.summarize_groups(plan.stage.encoder, dp.read(frame, columns="h*"), "region", None)
+    assert groups == engines.summarize_groups(plan.stage.encoder, dp.read(visits, columns="h*"), "region", None)
     assert sum(part.count for part in groups.values()) == local.count
 
 

@@ -47,7 +47,8 @@ def test_the_scale_is_found_where_it_is_not_public():
     for n in (50, 1000):
         assert plan_of(n=n).chosen.radius > 0
     standardized = plan_of(n=508, radius=1.0, standardize=True)
-    assert standardized.chosen == dp.methods.KNorm(16)
+    assert standardized.chosen == dp.methods.Staged(dp.methods.KNorm(16), shares=("1",), check="1/20")
+    assert plan_of(n=508, radius=1.0, standardize=True, method=dp.Auto(check=False)).chosen == dp.methods.KNorm(16)
     assert "scale is public" in standardized.explain()
     given = plan_of(method=dp.Auto(spread=1.0))
     assert given.chosen.radius is None
@@ -62,11 +63,11 @@ def test_the_choice_is_scale_free():
 
 
 def test_noise_is_chosen_for_the_bound():
-    assert isinstance(plan_of(n=300, bound=dp.bounds.L1Ball(1.0)).chosen, dp.methods.FRL)  # independent Laplace
+    assert isinstance(plan_of(n=300, bound=dp.bounds.L1Ball(1.0)).chosen.method, dp.methods.FRL)  # independent Laplace
     assert isinstance(plan_of(n=300).chosen.method, dp.methods.KNorm)  # one ball
     falling = dp.bounds.Ellipsoid(np.repeat([1.0, 0.6, 0.4, 0.25], [4, 4, 8, 16]))
     assert isinstance(
-        plan_of(n=3000, bound=falling, method=dp.Auto(passes=1)).chosen, dp.methods.Blocks
+        plan_of(n=3000, bound=falling, method=dp.Auto(passes=1)).chosen.method, dp.methods.Blocks
     )  # blocks of balls
 
 
@@ -161,18 +162,21 @@ def test_one_pass_finds_the_radius_and_the_mean(relation, tmp_path):
     rng = np.random.default_rng(0)
     curves = 1 + 0.1 * rng.normal(size=(400, 101))
     plan = plan_of(n=400, radius=20.0, neighbors=relation, method=dp.Auto(passes=1))
-    assert plan.chosen.steps == ("radius", "centre")
+    assert plan.chosen.steps == ("radius", "centre", "vary", "check")
     parts = [plan.summarize(part, site=site) for part, site in ((curves[:150], "a"), (curves[150:], "b"))]
     whole = parts[0].merge(parts[1])
     assert whole == plan.summarize(curves)
     release = plan.release(whole)
-    assert len(release.drawn) == 2
+    assert len(release.drawn) == 4
     assert np.abs(release.values - 1).max() < 1.5  # with the stated radius noise would have a deviation of 1.3
     assert dp.load(release.save(tmp_path / "mean.json")).stage.error == release.stage.error
     with pytest.raises(dp.errors.PlanMismatch):
         plan.release(replace(whole, totals=whole.totals[:-1]))
     with pytest.raises(dp.errors.PlanMismatch):
         plan.release(replace(whole, totals=whole.totals + 2**60))
+    bare = plan_of(n=400, radius=20.0, neighbors=relation, method=dp.Auto(passes=1, check=False))
+    assert bare.chosen.steps == ("radius", "centre")
+    assert len(bare.release(bare.summarize(curves)).drawn) == 2
 
 
 def test_every_rung_is_the_mean_with_that_radius():
@@ -180,20 +184,23 @@ def test_every_rung_is_the_mean_with_that_radius():
     rng = np.random.default_rng(1)
     curves = np.exp(rng.normal(size=(60, 1))) * rng.normal(size=(60, 101))
     plan = plan_of(n=60, radius=8.0)
-    ladder, summary = plan.schedule.radii, plan.summarize(curves)
-    for place, radius in enumerate(ladder.radii):
+    schedule, summary = plan.schedule, plan.summarize(curves)
+    for place, radius in enumerate(schedule.radii.radii):
         alone = plan_of(n=60, radius=radius, method=dp.methods.KNorm(5))
-        assert ladder.rung(place).estimate(summary) == alone.problem.estimate(alone.summarize(curves))
-    inside = (GRID.norm(curves)[:, None] <= ladder.radii).sum(axis=0)
+        rung = schedule.stages([np.eye(11)[place]])[1]
+        assert rung.problem.estimate(rung.together.own(summary, rung.place)) == alone.problem.estimate(
+            alone.summarize(curves)
+        )
+    inside = (GRID.norm(curves)[:, None] <= schedule.radii.radii).sum(axis=0)
     assert np.array_equal(np.cumsum(summary.totals[:11]), inside)
 
 
 def test_the_radius_that_is_found_holds_most_curves():
-    """With 100,000 curves of size one to two, radii below 1 or above 4 would have odds of e^-100."""
+    """With 100,000 curves of size one to two, smaller radii have odds of e^-100; larger ones of e^-4 for each rung."""
     curves = np.ones((100_000, 12)) * np.random.default_rng(0).uniform(1, 2, (100_000, 1))
     for method in (dp.Auto(passes=1), dp.Auto()):
         release = dp.mean(curves, epsilon="1/100", bound=dp.L2Ball(30.0), method=method)
-        assert 1.5 < release.plan.schedule.target(release.drawn).bound.outer < 4
+        assert 1.5 < release.plan.schedule.target(release.drawn).bound.outer < 16  # five rungs up: e^-20
         assert "The radius that was found is" in release.statement
 
 
@@ -324,7 +331,7 @@ def test_staged_plans_and_releases_travel(method, tmp_path):
     release = plan.release(0.3 * np.random.default_rng(1).normal(size=(1000, 30)))
     again = dp.load(release.save(tmp_path / "mean.json"))
     assert np.array_equal(again.values, release.values)
-    assert np.array_equal(again.band(0.9).lower, release.band(0.9).lower)
+    assert np.array_equal(again.noise_band(0.9).lower, release.noise_band(0.9).lower)
     assert np.array_equal(again.confidence_band().upper, release.confidence_band().upper)
     assert again.statement == release.statement
     assert "permute and flip" in release.statement
@@ -351,7 +358,13 @@ def test_dp_mean_says_so_too(tmp_path):
     with pytest.raises(dp.errors.ParameterError, match="passes=1"):
         dp.mean((row for row in np.zeros((3000, 24))), **facts)
     assert book.spent == 0
-    dp.mean((row for row in np.zeros((3000, 24))), method=dp.Auto(passes=1), **facts)
+    once = dp.Auto(passes=1)
+    with pytest.raises(dp.errors.ParameterError, match=r"Pass n.*check=False"):  # what is left out depends on n
+        dp.mean((row for row in np.zeros((3000, 24))), method=once, **facts)
+    assert book.spent == 0
+    dp.mean((row for row in np.zeros((3000, 24))), method=once, n=3000, **(facts | {"epsilon": "1/2"}))
+    bare = dp.Auto(passes=1, check=False)
+    dp.mean((row for row in np.zeros((3000, 24))), method=bare, **(facts | {"epsilon": "1/2"}))
     assert book.spent == 1
 
 
@@ -491,7 +504,7 @@ def test_confidence_bands_follow_where_curves_vary():
     release = dp.mean(curves, epsilon=50, bound=dp.L2Ball(2.0))
     width = release.confidence_band(0.95).half_width
     assert width[40:56].mean() > 1.5 * width[8:24].mean()
-    assert (width > release.band(0.95).half_width).all()
+    assert (width > release.noise_band(0.95).half_width).all()
 
 
 def test_confidence_bands_undo_filters():
@@ -515,14 +528,14 @@ def test_clipping_vanishes_as_n_grows():
 
 def test_confidence_bands_without_an_estimate_use_the_bound():
     release = dp.mean(np.zeros((300, 30)), epsilon=1, bound=dp.L2Ball(1.0), method=dp.methods.QR())
-    assert (release.confidence_band().half_width > release.band().half_width).all()
+    assert np.allclose(release.band().half_width, 3.0)  # all that the bound leaves
+    assert (release.confidence_band().half_width >= release.band().half_width).all()
+    assert (release.noise_band().half_width < 1).all()
+    assert release.left_out is None
     with pytest.raises(dp.errors.ParameterError, match="level"):
         release.confidence_band(1.5)
-    with pytest.raises(dp.errors.ParameterError, match="confidence bands"):
+    with pytest.raises(dp.errors.ParameterError, match="derivatives"):
         release.derivative().confidence_band()
-    density = dp.density(np.linspace(0, 1, 500), epsilon=1, domain=[(0, 1)], cells=32)
-    with pytest.raises(dp.errors.ParameterError, match="confidence bands"):
-        density.confidence_band()
 
 
 # -- radii ----------------------------------------------------------------------------------------
@@ -582,9 +595,9 @@ def test_covariances_that_are_read_once_have_no_centre():
     default = dp.CovariancePlan(n=5000, epsilon=1, bound=dp.L2Ball(4.0), grid=40)
     with pytest.raises(dp.errors.ParameterError, match="passes=1"):
         default.release(default.summarize(np.ones((5000, 40))))
-    assert "four times" in default.explain()
+    assert "five times" in default.explain()
     assert replace(default, method=dp.Auto(passes=3)).schedule.passes == 3
-    assert dp.CovariancePlan(n=90, epsilon=1, bound=dp.L2Ball(1.0), grid=40, standardize=True).schedule.passes == 3
+    assert dp.CovariancePlan(n=90, epsilon=1, bound=dp.L2Ball(1.0), grid=40, standardize=True).schedule.passes == 4
 
 
 def test_auto_is_the_default_of_densities_in_name_too():

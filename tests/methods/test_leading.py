@@ -41,12 +41,14 @@ def test_the_default_finds_scale_centre_and_radius_first():
     plan = dp.CovariancePlan(n=900, **FACTS)
     method = plan.chosen
     assert isinstance(method, dp.methods.Centred)
-    assert (method.steps, method.rest) == (("scale", "centre", "choose", "covariance"), Fraction(4, 5))
+    assert (method.steps, method.rest) == (("scale", "centre", "choose", "covariance", "check"), Fraction(3, 4))
     assert isinstance(method.method, dp.methods.Leading)
     assert method.first.components == round(0.7 * 90**0.5)
     assert "one of 41 scales" in plan.schedule.numbers_text
     once = replace(plan, method=dp.Auto(passes=1))
     assert once.method == dp.methods.Leading()
+    steps = {passes: replace(plan, method=dp.Auto(passes=passes)).chosen.steps for passes in (3, 4, 5, 9)}
+    assert steps == {3: method.steps[1:4], 4: method.steps[:4], 5: method.steps, 9: method.steps}
     assert dp.CovariancePlan.from_json(plan.to_json()) == plan
 
 

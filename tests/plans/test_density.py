@@ -291,13 +291,13 @@ class TestRelease:
         still = plan.basis.synthesize(plan.problem.finish(plan.statistic(summary), plan.stage.parts))
         inside = 0
         for _ in range(200):
-            lower, upper = plan.release(summary).band(0.9)
+            lower, upper = plan.release(summary).noise_band(0.9)
             inside += bool(((lower <= still) & (still <= upper)).all())
         assert 155 <= inside <= 199  # a binomial of 200 and 0.9 leaves this range once in ten million
 
     def test_large_grids_have_bands_too(self, rng):
         release = dp.density(rng.random((500, 2)), epsilon=1, domain=[(0, 1)] * 2, cells=80, method=dp.methods.KNorm(5))
-        band = release.band(0.9)
+        band = release.noise_band(0.9)
         assert band.lower.shape == release.values.shape == (80, 80)
         assert (band.half_width > 0).all()
 
@@ -468,8 +468,8 @@ class TestGroups:
         both = dp.density(AGES, by=self.SEX, **LINE, cells=64, method=dp.methods.KNorm(5))
         gap = both.difference("f", "m")
         assert gap.values == pytest.approx(both["f"].values - both["m"].values)
-        width = gap.band(0.9).half_width
-        alone = [both[g].band(0.9).half_width for g in "fm"]
+        width = gap.noise_band(0.9).half_width
+        alone = [both[g].noise_band(0.9).half_width for g in "fm"]
         assert (width > np.maximum(*alone) * 0.999).all()
         assert (width < alone[0] + alone[1]).all()
         assert dp.results.plots.png(gap.plot())[:4] == b"\x89PNG"
@@ -485,7 +485,7 @@ class TestGroups:
         plan = dp.plans.GroupPlan(("f", "m"), tuple(plans))
         inside = 0
         for _ in range(150):
-            lower, upper = plan.release(parts).difference("f", "m").band(0.9)
+            lower, upper = plan.release(parts).difference("f", "m").noise_band(0.9)
             inside += bool(((lower <= still[0] - still[1]) & (still[0] - still[1] <= upper)).all())
         assert 112 <= inside <= 150  # a binomial of 150 and 0.9: less than once in a million below
 
@@ -555,7 +555,7 @@ class TestHistogram:
         with pytest.raises(dp.errors.ParameterError, match="one dimension"):
             dp.DensityPlan(n=100, epsilon=1, domain=[(0, 1)] * 2, method=dp.methods.Histogram())
         with pytest.raises(dp.errors.ParameterError, match="no slope"):
-            dp.density(AGES, **LINE).derivative().band()
+            dp.density(AGES, **LINE).derivative().noise_band()
 
     def test_a_narrow_peak_is_found(self, rng):
         """Width 1/100, anywhere: at least four times closer than cosines, in squared distance of distributions."""

@@ -17,13 +17,24 @@ CURVES = {"bound": dp.L2Ball(2.0), "covariates": 2, "covariate_bound": 3.0, "gri
 WAYS = [(100, "mean", 2), (449, "mean", 2), (451, "residuals", 4), (1499, "residuals", 4), (1501, "moments", 5)]
 
 
+def rehearsed(plan: dp.plans.RegressionPlan) -> list[np.ndarray]:
+    """Draws of all stages, without data."""
+    drawn, stage = [], plan.stage
+    while stage is not None:
+        drawn.append(np.eye(1, stage.problem.size)[0])
+        stage = plan.schedule.next(drawn)
+    return drawn
+
+
 @pytest.mark.parametrize(("n", "way", "passes"), WAYS)
 def test_the_way_follows_from_records_and_epsilon(n, way, passes):
     for count, epsilon in ((n, 1), (2 * n, "1/2")):
         plan = dp.plans.RegressionPlan(n=count, epsilon=epsilon, **CURVES)
         assert (plan.chosen.way, plan.chosen.passes) == (way, passes)
         assert 0 < plan.chosen.radius <= Fraction(1, 4)
-        assert plan.chosen.left == 1 - plan.chosen.radius
+        assert (plan.chosen.check is None) == (way == "mean")  # a mean has nothing that a check could go with
+        assert plan.chosen.left == 1 - plan.chosen.radius - (plan.chosen.check or 0)
+        assert sum(stage.epsilon for stage in plan.schedule.stages(rehearsed(plan))) == plan.epsilon
     assert "a radius that holds most responses is chosen privately" in plan.explain()
     assert ("slopes: they stay at zero" in plan.explain()) == (way == "mean")
     assert plan.expected_error <= plan.expected_risk < np.inf
@@ -88,7 +99,7 @@ def test_bands_are_about_the_numbers_as_drawn(rng):
     plan = dp.plans.RegressionPlan(n=100, epsilon=1, **CURVES)
     release = plan.release(np.column_stack([x, np.sin(np.linspace(0, 3, 20)) + 0 * x[:, :1]]))
     assert release.steps == ("posterior mean",)
-    band = release.band(0.9)
+    band = release.noise_band(0.9)
     assert np.allclose((band.lower + band.upper) / 2, release._at(release.raw, None))
     assert band.half_width[1:].mean() > 1.0
     assert (release.values[1:] == 0).all()

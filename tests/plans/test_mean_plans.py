@@ -121,7 +121,7 @@ def test_selection_is_at_least_as_good_as_a_dense_scan(method):
             dp.MeanPlan(n=500, epsilon=1, bound=plan.bound, grid=GRID, kernel=plan.kernel, method=kind(psi=float(psi)))
             for psi in np.geomspace(1e-7, 0.05, 60)
         ]
-    assert plan.expected_risk <= min(r.expected_risk for r in rivals) * 1.001
+    assert plan.stage.risk <= min(r.stage.risk for r in rivals) * 1.001
 
 
 def test_more_budget_or_more_people_never_hurt():
@@ -151,11 +151,11 @@ def test_pointwise_sd_and_band_follow_the_noise(rng):
     draws = dp.noise.simulate(plan, np.zeros(plan.basis.size), 20_000, rng) @ plan.basis.functions.T
     assert plan.accuracy.pointwise_sd() == pytest.approx(draws.std(axis=0), rel=0.05)
     assert plan.accuracy.pointwise_sd([0.5])[0] == pytest.approx(plan.accuracy.pointwise_sd()[10], rel=1e-6)
-    band = plan.accuracy.band(0.9)
+    band = plan.accuracy.noise_band(0.9)
     covered = (np.abs(draws) <= band.half_width).all(axis=1).mean()
     assert 0.885 < covered < 0.915  # 20,000 draws: 0.015 is seven standard errors
     with pytest.raises(dp.errors.ParameterError, match="level"):
-        plan.accuracy.band(95)
+        plan.accuracy.noise_band(95)
 
 
 def test_add_remove_splits_exactly_and_costs_its_share():

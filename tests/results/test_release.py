@@ -52,7 +52,7 @@ def test_a_release_can_be_called_anywhere(curves):
     slope = release.derivative()
     h = 1e-4
     assert slope([0.4]) == pytest.approx((release([0.4 + h]) - release([0.4 - h])) / (2 * h), rel=1e-3)
-    assert slope.band(0.9).half_width.shape == (GRID.size,)
+    assert slope.noise_band(0.9).half_width.shape == (GRID.size,)
     assert "derivative" in slope.plot().get_legend_handles_labels()[1][1]
     with pytest.raises(dp.errors.ParameterError, match="first derivative"):
         slope.derivative()
@@ -68,7 +68,7 @@ def test_noise_bands_cover_the_filtered_mean(neighbors, rng):
     summary = plan.summarize(data)
     truth = plan.problem.finish(plan.statistic(summary), plan.stage.parts) @ plan.basis.functions.T
     covered = 0
-    width = plan.release(summary).band(0.9).half_width
+    width = plan.release(summary).noise_band(0.9).half_width
     for _ in range(300):
         middle = plan.release(summary).values
         covered += bool((np.abs(middle - truth) <= width).all())
@@ -233,7 +233,7 @@ def test_selection_is_pinned_in_the_file(curves, tmp_path, monkeypatch):
     assert plan_of("KNorm").chosen.components == 3
     again = dp.load(tmp_path / "mean.json")
     assert np.array_equal(again.plan.scales, release.plan.scales)
-    assert again.band(0.9).half_width == pytest.approx(release.band(0.9).half_width)
+    assert again.noise_band(0.9).half_width == pytest.approx(release.noise_band(0.9).half_width)
 
 
 @pytest.mark.parametrize(

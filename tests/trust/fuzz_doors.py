@@ -94,7 +94,7 @@ def read_table(door: str, name: str, **reading: Any) -> Callable[[bytes], None]:
 
 
 def read_groups(data: bytes) -> None:
-    problem = plan_for("csv").stage.problem
+    problem = plan_for("csv").stage.encoder
     dp.engines.summarize_groups(problem, dp.read(file_of(data, "g.csv"), header=True), "side", ("north", "south"))
 
 
@@ -106,7 +106,7 @@ def read_parquet(data: bytes) -> None:
 
 
 def read_groups_of(records: Any) -> None:
-    problem = plan_for("csv").stage.problem
+    problem = plan_for("csv").stage.encoder
     columns = ["h1", "h2", "h3", "h4"]
     dp.engines.summarize_groups(problem, dp.read(records, columns=columns), "side", None)
 

@@ -29,7 +29,7 @@ from fuzz_doors import PARSERS, TARGETS, Defect, drop_scratch, run_command, scra
 from fuzz_mutators import mutated
 from fuzz_seeds import SEEDS
 
-from dpfda.core.errors import DpfdaError, NotPrivateWarning, UnitWarning
+from dpfda.core.errors import DpfdaError, NoiseWarning, NotPrivateWarning, UnitWarning
 
 __all__ = ["PARSERS", "SEEDS", "TARGETS", "drop_scratch", "limited", "measure", "outcome", "run_command", "strict"]
 #: Time that a case may take, and memory that all cases of a process may add to what it had before.
@@ -45,6 +45,7 @@ def strict() -> Iterator[None]:
     """Warnings are errors, but for those that are meant for the user."""
     with warnings.catch_warnings():
         warnings.simplefilter("error")
+        warnings.simplefilter("ignore", NoiseWarning)  # tiny data
         warnings.simplefilter("ignore", UnitWarning)
         warnings.simplefilter("ignore", NotPrivateWarning)
         yield

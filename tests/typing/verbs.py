@@ -29,7 +29,7 @@ reveal_type(plan.release(curves))  # MeanRelease
 reveal_type(plan.summarize(curves))  # Summary
 reveal_type(plan.solve(target=0.01))  # float
 reveal_type(plan.expected_risk)  # float
-reveal_type(plan.accuracy.band())  # Band
+reveal_type(plan.accuracy.noise_band())  # Band
 reveal_type(dp.compare(plan))  # dict[str, list[MeanPlan]]
 reveal_type(dp.load("mean.json"))  # Release
 reveal_type(dp.KernelClassifier(epsilon=1.0, domain=(0, 1)).fit(curves, curves))  # KernelClassifier

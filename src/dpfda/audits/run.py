@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import time
+import warnings
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
@@ -19,7 +21,7 @@ from dpfda.audits.search import Found, Search
 from dpfda.audits.steps import NoiseStep, noise_step
 from dpfda.audits.targets import Audited, Company, OnePlan, Target, encoded_alone, first_target, later_target
 from dpfda.core.checks import check_integer
-from dpfda.core.errors import DpfdaError, ParameterError, shown
+from dpfda.core.errors import DpfdaError, NoiseWarning, ParameterError, shown
 from dpfda.plans import ClassPlan, GroupPlan
 from dpfda.plans.base import Plan
 from dpfda.plans.joint import JointPlan
@@ -91,9 +93,19 @@ def audit(
             found.append(replace(alike[0], name=name))
             continue
         auditor = Auditor(member, FALSE_ALARM / len(members), np.random.default_rng(seed), progress)
-        found.append(auditor.run(name, draws, releases, effort))
-    together = _together(plan, found) if isinstance(plan, JointPlan) else []
+        with _whatever_it_is_worth():
+            found.append(auditor.run(name, draws, releases, effort))
+    with _whatever_it_is_worth():
+        together = _together(plan, found) if isinstance(plan, JointPlan) else []
     return Audit(plan, tuple(found), tuple(together), made, time.time() - began, FALSE_ALARM, seed)
+
+
+@contextmanager
+def _whatever_it_is_worth() -> Iterator[None]:
+    """Releases of invented data may well be mostly noise: an audit asks for privacy alone."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", NoiseWarning)
+        yield
 
 
 def _together(plan: Any, found: list[PlanAudit]) -> list[Check]:

@@ -66,7 +66,7 @@ class Target:
 
 def first_target(plan: OnePlan) -> Target:
     """The first pass, through the plan's own methods."""
-    name = "the release" if plan.schedule.next([np.zeros(plan.stage.problem.size)]) is None else "pass 1"
+    name = "the release" if plan.schedule.next([np.zeros(plan.stage.problem.size)]) is None else "draw 1"
     stage = plan.stage
     run = (plan.summarize, plan.statistic, plan.loss)
     return Target(name, float(stage.epsilon), plan.n, stage.problem, *run, stage.parts, _precision(stage))
@@ -78,17 +78,17 @@ def _precision(stage: Stage) -> np.ndarray:
 
 
 def later_target(plan: OnePlan, stage: Stage, number: int) -> Target:
-    """A later pass, given what was drawn before."""
+    """A later draw, given what was drawn before."""
 
     def summarize(records: Records, **reading: Any) -> Summary:
-        return engines.summarize(stage.problem, records, **reading)
+        return engines.summarize(stage.encoder, records, **reading)
 
     def statistic(summary: Summary) -> np.ndarray:
-        stage.problem.check(summary)
+        stage.check(summary)
         return np.asarray(stage.statistic(summary))
 
     run = (summarize, statistic, stage.loss)
-    return Target(f"pass {number}", float(stage.epsilon), plan.n, stage.problem, *run, stage.parts, _precision(stage))
+    return Target(f"draw {number}", float(stage.epsilon), plan.n, stage.problem, *run, stage.parts, _precision(stage))
 
 
 class Company:

@@ -1,7 +1,7 @@
 """How the command speaks: figures to standard output, progress and errors to standard error.
 
-Exit codes: 0 done, 1 the input or a file is wrong, 2 the command line is wrong, 3 the ledger
-refused or cannot be used.
+Exit codes: 0 done, 1 the input or a file is wrong, 2 the command line is wrong or asks for mostly noise, 3 the
+ledger refused or cannot be used.
 """
 
 from __future__ import annotations
@@ -15,14 +15,16 @@ import traceback
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any, TextIO
+from typing import Any, Literal, TextIO
 
 import typer
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-from dpfda.core.errors import DpfdaError, LedgerError, NotPrivateWarning, UnitWarning
+from dpfda.core.errors import DpfdaError, LedgerError, LeftOutWarning, NoiseWarning, NotPrivateWarning, UnitWarning
 
+#: What becomes of a release that will be mostly noise, without --anyway: it is not made.
+ON_NOISE: Literal["error", "ignore"] = "error"
 plain_text: dict[str, Any] = {"highlight": False, "soft_wrap": True, "emoji": False, "markup": False}
 out, err = Console(**plain_text), Console(stderr=True, **plain_text)
 #: Words that errors spell as keywords of Python and the command spells as options.
@@ -47,8 +49,9 @@ def guarded(command: Callable[..., None]) -> Callable[..., None]:
         try:
             with warnings.catch_warnings():
                 warnings.showwarning = _warn
-                for kind in (UnitWarning, NotPrivateWarning):
+                for kind in (UnitWarning, NotPrivateWarning, LeftOutWarning):
                     warnings.simplefilter("always", kind)
+                warnings.simplefilter("always" if options.get("anyway") else ON_NOISE, NoiseWarning)
                 command(*args, **options)
         except (typer.Exit, typer.Abort, typer.BadParameter):
             raise
@@ -56,6 +59,9 @@ def guarded(command: Callable[..., None]) -> Callable[..., None]:
             words = " ".join([_as_options(str(error)), *getattr(error, "__notes__", ())])
             err.print(f"Error: {words}", style="bold red")
             raise typer.Exit(3 if isinstance(error, LedgerError) else 1) from None
+        except NoiseWarning as noise:  # before the charge
+            err.print(f"Refused: {noise} Pass --anyway to release it all the same.", style="bold red")
+            raise typer.Exit(2) from None
         except KeyboardInterrupt:
             err.print("Interrupted. 'dpfda ledger history' tells whether a release was charged.", style="bold red")
             raise typer.Exit(130) from None

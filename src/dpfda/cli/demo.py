@@ -17,6 +17,8 @@ from dpfda.core.errors import FileError, ParameterError
 from dpfda.ledger import Ledger
 
 DEMO = "demo households"
+#: With fewer households some of the releases are mostly noise.
+ENOUGH = 1000
 
 
 @command()
@@ -43,7 +45,7 @@ def demo_command(
     _invent(folder, curves)
     if not ledger_file.exists():
         Ledger.create(ledger_file, epsilon=100, study=DEMO)
-    charge = ["--ledger", str(ledger_file), "--study", DEMO]
+    charge = ["--ledger", str(ledger_file), "--study", DEMO, *(["--anyway"] if curves < ENOUGH else [])]
     curve = ["--epsilon", "1", "--radius", "5", "--center", "0.5", "--grid", "0:24:48:midpoints", "--axis", "hour (h)"]
     density = ["--by", "sex", "--groups", "f,m", "--epsilon", "1", "--domain", "0:110", "--axis", "age (years)"]
     covariates = ["--covariates", "people,heating", "--covariate-range", "0:6", "--covariate-range", "0:1"]

@@ -70,6 +70,9 @@ Edges = Annotated[
 Outside = Annotated[str, typer.Option(help="raise: stop at a point outside the domain; clip: move it to the edge.")]
 LedgerFile = Annotated[Path | None, typer.Option("--ledger", help="Ledger to charge.")]
 Study = Annotated[str | None, typer.Option(help="The study the ledger must belong to.")]
+Anyway = Annotated[
+    bool, typer.Option("--anyway", help="Release also what will be mostly noise. Default: refused, nothing charged.")
+]
 PlanFile = Annotated[Path | None, typer.Option("--plan", help="Use a plan written by 'dpfda plan --out'.")]
 
 
@@ -151,10 +154,11 @@ class Bins(Box):
 
 @dataclass(frozen=True)
 class Charge(Options):
-    """What is charged."""
+    """What is charged, and whether that is wanted where little will come of it."""
 
     ledger: LedgerFile = None
     study: Study = None
+    anyway: Anyway = False
 
     def opened(self) -> Ledger | None:
         if self.study is not None and self.ledger is None:

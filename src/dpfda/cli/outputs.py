@@ -133,7 +133,7 @@ def figures(plan: Plan | JointPlan) -> dict[str, Any]:
     """The numbers of a plan, or of one plan per group, for --json."""
     if isinstance(plan, JointPlan):
         groups = {name: figures(part) for name, part in plan.members.items()}
-        return {"plan": plan.digest, "epsilon": str(plan.epsilon), "groups": groups}
+        return {"plan": plan.digest, "epsilon": str(plan.epsilon), "verdict": plan.verdict.word, "groups": groups}
     return {
         "plan": plan.digest,
         "n": plan.n,
@@ -142,6 +142,10 @@ def figures(plan: Plan | JointPlan) -> dict[str, Any]:
         "method": repr(plan.chosen),
         "expected_error": plan.expected_error,
         "expected_risk": plan.expected_risk,
+        "risk_range": list(plan.risk_range),
+        "verdict": plan.verdict.word,
+        "verdict_ratio": plan.verdict.ratio,
+        "verdict_cure": plan.verdict.cure,
         "relative_error": float(np.sqrt(plan.expected_risk) / plan.wording.accuracy.size),
         "numbers_released": int(sum(part.where.size for part in plan.stage.parts)),
     }

@@ -24,6 +24,8 @@ from dpfda.results.wording import number
 #: Options of curves that a density does not have, and of densities that curves do not have.
 OF_CURVES = ("radius", "norm", "center", "grid")
 OF_DENSITIES = ("cells", "bandwidth", "eta")
+#: Verdicts in a crowded table.
+SHORT = {"mostly noise": "noise"}
 RULES_OF_CURVES = (*sources.Units.names(), *sources.Gaps.names(), "standardize", "covariance", "groups")
 
 
@@ -70,6 +72,8 @@ def plan_command(
         out.print_json(data={**outputs.figures(plan), **_reach(plan, target)})
         return
     out.print(_explained(plan) if explain else repr(plan))
+    if plan.verdict.word == "coarse" or (isinstance(plan, GroupPlan) and plan.verdict.cure):
+        out.print(f"  {plan.verdict.cure}")
     if reach := _reach(plan, target):
         epsilon_needed = np.ceil(reach["epsilon_for_target"] * 1e4) / 1e4
         out.print(
@@ -172,22 +176,27 @@ def compare_command(
     plans = api.compare(base, [parsing.parse_method(text) for text in chosen], budgets)
     marked = {name: f"{name} (not pure)" if row[0].delta else name for name, row in plans.items()}
     risks = {marked[name]: [getattr(plan, f"expected_{measure}") for plan in row] for name, row in plans.items()}
+    verdicts = {marked[name]: [plan.verdict.word for plan in row] for name, row in plans.items()}
     if plot:
         outputs.check_picture(plot)
         ax = plots.comparison([float(plan.epsilon) for plan in next(iter(plans.values()))], risks)
         ax.set_title(f"n = {base.n:,}, {base.wording.rows[0][1]}", loc="left", fontsize=9)
         files.write_whole(plot, plots.png(ax))
     if as_json:
-        out.print_json(data={"measure": f"expected_{measure}", "epsilons": budgets, "methods": risks})
+        figures = {"measure": f"expected_{measure}", "epsilons": budgets, "methods": risks, "verdicts": verdicts}
+        out.print_json(data=figures)
     else:
-        out.print(_risk_table(f"expected {measure}, squared L2, n = {base.n:,}", budgets, risks))
+        out.print(_risk_table(f"expected {measure}, squared L2, n = {base.n:,}", budgets, risks, verdicts))
 
 
-def _risk_table(title: str, budgets: Sequence[str], risks: dict[str, list[float]]) -> Table:
+def _risk_table(
+    title: str, budgets: Sequence[str], risks: dict[str, list[float]], verdicts: dict[str, list[str]]
+) -> Table:
     table = Table(title=title, title_justify="left")
     table.add_column("method")
     for budget in budgets:
         table.add_column(f"eps {budget}", justify="right")
     for name, values in risks.items():
-        table.add_row(name, *(number(value) for value in values))
+        words = (SHORT.get(word, word) for word in verdicts[name])
+        table.add_row(name, *(f"{number(value)} {word}" for value, word in zip(values, words, strict=True)))
     return table

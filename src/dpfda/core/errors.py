@@ -99,6 +99,14 @@ class NotPrivateWarning(UserWarning):
     """A step looks at the data without spending budget: for studies, or for facts that are public anyway."""
 
 
+class LeftOutWarning(UserWarning):
+    """A release says of itself that it leaves much out, or that its bound is too small: by its own noisy numbers."""
+
+
+class NoiseWarning(UserWarning):
+    """What is about to be released will be mostly noise, by public facts alone; says what would make it better."""
+
+
 class LedgerWarning(UserWarning):
     """Several private fits are made and no ledger adds up what they spend."""
 

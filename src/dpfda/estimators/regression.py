@@ -22,7 +22,7 @@ from dpfda.plans import RegressionPlan
 from dpfda.plans.curves import as_grid
 from dpfda.reading.curves import Records
 from dpfda.results import RegressionRelease, plots
-from dpfda.results.postprocess import Band
+from dpfda.results.bands import Band
 from dpfda.spaces.grid import Grid
 from dpfda.spaces.kernels import Kernel
 
@@ -40,9 +40,19 @@ class CoefficientFunctions:
         return values
 
     def band(self, level: float = 0.95, t: ArrayLike | None = None) -> Band:
-        """Simultaneous noise band, over all coefficient functions together and the intercept."""
-        band = self.release.band(level, t)
-        return Band(band.t, band.lower[self.rows], band.upper[self.rows], band.level)
+        """For least squares on these records, over all coefficient functions together and the intercept."""
+        return self._part(self.release.band(level, t))
+
+    def confidence_band(self, level: float = 0.95, t: ArrayLike | None = None) -> Band:
+        """For the population, over all coefficient functions together and the intercept."""
+        return self._part(self.release.confidence_band(level, t))
+
+    def noise_band(self, level: float = 0.95, t: ArrayLike | None = None) -> Band:
+        """What the noise alone can do, over all coefficient functions together and the intercept: no error bar."""
+        return self._part(self.release.noise_band(level, t))
+
+    def _part(self, band: Band) -> Band:
+        return Band(band.t, band.lower[self.rows], band.upper[self.rows], band.level, band.covers)
 
     def __repr__(self) -> str:
         return f"CoefficientFunctions of {self.release!r}; call them with points of the domain"
@@ -163,13 +173,13 @@ class FunctionOnScalarRegression(MultiOutputMixin, RegressorMixin, PrivateEstima
 
     @property
     def coef_(self) -> CoefficientFunctions:
-        """The coefficient functions, one per covariate: ``coef_(t)``, ``coef_.band(0.95)``."""
+        """The coefficient functions, one per covariate: ``coef_(t)``, ``coef_.confidence_band(0.95)``."""
         check_is_fitted(self)
         return CoefficientFunctions(self.release_, slice(1, None))
 
     @property
     def intercept_(self) -> CoefficientFunctions:
-        """The intercept: ``intercept_(t)``, ``intercept_.band(0.95)``."""
+        """The intercept: ``intercept_(t)``, ``intercept_.confidence_band(0.95)``."""
         check_is_fitted(self)
         return CoefficientFunctions(self.release_, 0)
 
@@ -181,6 +191,6 @@ class FunctionOnScalarRegression(MultiOutputMixin, RegressorMixin, PrivateEstima
         return values
 
     def plot(self, level: float = 0.95) -> plots.Axes:
-        """All coefficient functions with their noise bands."""
+        """All coefficient functions with their bands."""
         check_is_fitted(self)
         return self.release_.plot(level=level)

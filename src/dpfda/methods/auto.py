@@ -13,7 +13,7 @@ from typing import ClassVar
 import numpy as np
 
 from dpfda.bounds.bodies import L2Ball
-from dpfda.core.checks import check_positive
+from dpfda.core.checks import check_choice, check_positive
 from dpfda.core.codec import LATER
 from dpfda.core.errors import FileError, ParameterError, shown
 from dpfda.methods.base import Method
@@ -42,9 +42,12 @@ RADIUS, ELLIPSOID, EASY, MOST_SHARE, LEAST_SHARE = 2.0, 2.5, 1.0, 0.25, 0.01
 THREE_FROM = 5000.0
 ONE, TWO = (Fraction(1),), (Fraction(1, 4), Fraction(3, 4))
 THREE = (Fraction(1, 10), Fraction(1, 5), Fraction(7, 10))
+#: Shares of epsilon for the check of what is left out: few components leave much of a mean out, so that it is worth
+#: more; where there are at most four, what they leave out is taken to be as large as the public bound allows, for free.
+CHECK, CHECK_FEW, FEW, TOO_FEW = Fraction(3, 100), Fraction(1, 20), 16, 4
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Auto(Method):
     """The default for means: whatever should be most accurate for n, epsilon, the bound, the spread and the kernel.
 
@@ -60,13 +63,16 @@ class Auto(Method):
     passes : int, optional
         How often the data may be read: 1 for sources that can be read only once and for saved summaries. Default: as
         often as the best choice asks for.
+    check : bool, optional
+        Whether a few per cent of epsilon go to what the release leaves out, so that its bands cover that too. Default:
+        True.
     rule : int, optional
         The version of the rule by which the choice is made, for files. Default: the present one.
 
     Examples
     --------
     >>> Auto(passes=1)
-    Auto(spread=None, passes=1)
+    Auto(passes=1)
     """
 
     composite: ClassVar[bool] = True
@@ -74,8 +80,12 @@ class Auto(Method):
     spread: float | None = None
     passes: int | None = None
     rule: int | None = field(default=RULE, metadata=LATER, repr=False)
+    check: bool | None = field(default=True, metadata=LATER, repr=False)
 
     def __post_init__(self) -> None:
+        check_choice("check", self.check, (True, False, None))
+        if self.rule is None:  # before there were rules there was no check
+            object.__setattr__(self, "check", None)
         check_positive("spread", self.spread)
         object.__setattr__(self, "spread", None if self.spread is None else float(self.spread))
         if self.passes is not None and (
@@ -86,6 +96,10 @@ class Auto(Method):
             )
         if self.rule is not None and (type(self.rule) is not int or self.rule != RULE):
             raise FileError(f"Rule {shown(self.rule)} of Auto is not known here; it may come from a newer version.")
+
+    def __repr__(self) -> str:
+        given = {"spread": self.spread, "passes": self.passes, "check": None if self.check else False}
+        return f"Auto({', '.join(f'{name}={value!r}' for name, value in given.items() if value is not None)})"
 
     @property
     def outdated(self) -> bool:
@@ -121,17 +135,21 @@ class Auto(Method):
         unknown = ball and ordinary and not outlook.known  # the scale: a private radius may pay
         found: list[Method] = []
         for count in _counts(SCALE_KNOWN if outlook.known else ONE_ROUND, strength, problem):
-            found += [KNorm(count)] if ball else [KNorm(count), Blocks(count), FRL(count)]
+            check = check_share(count, problem.basis.size) if self.check and ordinary else None
+            plain: list[Method] = [KNorm(count)] if ball else [KNorm(count), Blocks(count), FRL(count)]
+            found += plain if check is None else [Staged(method, shares=ONE, check=check) for method in plain]
             if unknown:
-                found.append(Staged(KNorm(count), shares=ONE, radius=_share(RADIUS, strength)))
+                share = _share(RADIUS, strength)
+                found.append(Staged(KNorm(count), shares=ONE, radius=share, check=check))
         if self.passes == 1 or not ordinary:
             return found
         choice = _share(ELLIPSOID if self.spread is None else EASY, strength)
         for count in _counts(SEVERAL, strength, problem):
-            first = KNorm(count) if ball else Blocks(count)
+            later = check_share(count, problem.basis.size, rounds=2) if self.check else None
+            first: Method = KNorm(count) if ball else Blocks(count)
             for shares in (TWO, THREE) if strength >= THREE_FROM else (TWO,):
                 for radius in (None, _share(EASY, strength)) if unknown else (None,):
-                    staged = Staged(first, self.spread, shares, choice, radius=radius)
+                    staged = Staged(first, self.spread, shares, choice, radius=radius, check=later)
                     found += [staged] if self.passes is None or staged.passes <= self.passes else []
         return found
 
@@ -178,6 +196,13 @@ def _counts(multiple: float, strength: float, problem: MeanProblem) -> list[int]
 
 def _doubled(count: int) -> list[int]:
     return [max(1, count // 2), *(count << k for k in range(10))]
+
+
+def check_share(count: int, size: int, rounds: int = 1) -> Fraction:
+    """What the check of what is left out costs, by the number of components; few leave so much out that none pays."""
+    if count >= size or rounds > 1:
+        return CHECK
+    return Fraction(0) if count <= TOO_FEW else CHECK_FEW if count <= FEW else CHECK
 
 
 def _share(multiple: float, strength: float) -> Fraction:

@@ -24,7 +24,7 @@ def octaves(size: int) -> tuple[int, ...]:
     return tuple(starts)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Blocks(BallMethod):
     """The first `components` coefficients, ball noise in octaves of them (derivations: blocks).
 
@@ -34,6 +34,8 @@ class Blocks(BallMethod):
     ----------
     components : int, optional
         How many coefficients are released. Default: the number with the least expected risk, from public things.
+    check : bool, optional
+        Whether a few per cent of epsilon go to what a mean leaves out, so that its bands cover that. Default: no.
 
     Examples
     --------

@@ -27,7 +27,7 @@ class Centred(Method):
 
     A covariance does not depend on where its curves lie, but its noise grows with the fourth power of the radius that
     holds them: a small ball about a private centre beats a large one about a public centre. The data is read three
-    times, or four where the scale is chosen first.
+    times, four where the scale is chosen first, and once more for a check.
 
     Parameters
     ----------
@@ -43,6 +43,9 @@ class Centred(Method):
     first : KNorm, optional
         How the rough mean is released; the radius then holds fewer curves where n epsilon is small, and the release
         gets back the size that the clip took. Default: as in earlier versions, one of several ways by their risk.
+    check : Fraction, str or float, optional
+        Share of epsilon for one more pass, which says how far the published surface is from the records' own: error
+        bars rest on it. With a `first` method only. Default: none.
 
     Examples
     --------
@@ -59,6 +62,7 @@ class Centred(Method):
     selection: Fraction = Fraction(1, 20)
     scale: Fraction | None = field(default=None, metadata=LATER)
     first: KNorm | None = field(default=None, metadata=LATER)
+    check: Fraction | None = field(default=None, metadata=LATER)
 
     def __post_init__(self) -> None:
         if not isinstance(self.method, Method) or self.method.composite or isinstance(self.method, AR):
@@ -69,7 +73,9 @@ class Centred(Method):
             )
         if self.first is not None and not isinstance(self.first, KNorm):
             raise ParameterError("the rough mean has ball noise", shown(self.first), "Pass first=dp.methods.KNorm().")
-        for name in ("centre", "selection", *(() if self.scale is None else ("scale",))):
+        if self.check is not None and self.first is None:
+            raise ParameterError("a check needs a rough mean with ball noise", "none", "Pass first=dp.methods.KNorm().")
+        for name in ("centre", "selection", *(name for name in ("scale", "check") if getattr(self, name) is not None)):
             share = exact_fraction(getattr(self, name))
             if share is None or not 0 < share < Fraction(1, 2):
                 raise ParameterError(
@@ -82,17 +88,19 @@ class Centred(Method):
     def __repr__(self) -> str:
         scale = "" if self.scale is None else f", scale='{self.scale}'"
         first = "" if self.first is None else f", first={self.first!r}"
-        return f"Centred({self.method!r}, centre='{self.centre}', selection='{self.selection}'{scale}{first})"
+        check = "" if self.check is None else f", check='{self.check}'"
+        return f"Centred({self.method!r}, centre='{self.centre}', selection='{self.selection}'{scale}{first}{check})"
 
     @property
     def steps(self) -> tuple[str, ...]:
         """What each pass over the data is for."""
-        return (*(() if self.scale is None else ("scale",)), "centre", "choose", "covariance")
+        first, last = () if self.scale is None else ("scale",), () if self.check is None else ("check",)
+        return (*first, "centre", "choose", "covariance", *last)
 
     @property
     def rest(self) -> Fraction:
         """What is left for the covariance."""
-        return 1 - self.centre - self.selection - (self.scale or 0)
+        return 1 - self.centre - self.selection - (self.scale or 0) - (self.check or 0)
 
     def frame(self, problem: P) -> P:
         framed = self.method.frame(problem)

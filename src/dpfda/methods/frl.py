@@ -9,12 +9,13 @@ from typing import Self
 import numpy as np
 
 from dpfda.methods.base import LaplaceMethod, best_count, check_components, within
+from dpfda.methods.checked import Checked
 from dpfda.problems.contracts import Problem
 from dpfda.problems.stage import Part
 
 
-@dataclass(frozen=True, eq=False)
-class FRL(LaplaceMethod):
+@dataclass(frozen=True, eq=False, repr=False)
+class FRL(Checked, LaplaceMethod):
     """Keep the first `components` coefficients and add Laplace noise to each.
 
     Parameters
@@ -27,6 +28,8 @@ class FRL(LaplaceMethod):
     sensitivity : str, optional
         "tight" (default) charges what a record can change in all coefficients together, "paper" the whole radius in
         each of them.
+    check : bool, optional
+        Whether a few per cent of epsilon go to what a mean leaves out, so that its bands cover that. Default: no.
 
     Examples
     --------

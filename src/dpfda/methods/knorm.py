@@ -9,15 +9,16 @@ from typing import Self
 import numpy as np
 
 from dpfda.bounds.sensitivity import Sensitivity
-from dpfda.methods.base import Method, best_count, check_components, class_risk, within
+from dpfda.methods.base import best_count, check_components, class_risk, within
+from dpfda.methods.checked import Checked
 from dpfda.methods.frl import first
 from dpfda.noise import Ball
 from dpfda.problems.contracts import Problem
 from dpfda.problems.stage import Part
 
 
-@dataclass(frozen=True, eq=False)
-class BallMethod(Method):
+@dataclass(frozen=True, eq=False, repr=False)
+class BallMethod(Checked):
     """The first `components` coefficients with ball noise, in one ball or in blocks."""
 
     components: int | None = None
@@ -51,7 +52,7 @@ class BallMethod(Method):
         return Ball.calibrated(epsilon, sensitivity.restricted(where), problem.max_abs[where], self.starts(count))
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class KNorm(BallMethod):
     """The first `components` coefficients with ball noise (derivations: ball noise).
 
@@ -59,6 +60,8 @@ class KNorm(BallMethod):
     ----------
     components : int, optional
         How many coefficients are released. Default: the number with the least expected risk, from public things.
+    check : bool, optional
+        Whether a few per cent of epsilon go to what a mean leaves out, so that its bands cover that. Default: no.
 
     Examples
     --------

@@ -10,6 +10,7 @@ import numpy as np
 
 from dpfda.core.checks import check_positive
 from dpfda.methods.base import LaplaceMethod
+from dpfda.methods.checked import Checked
 from dpfda.problems.contracts import Problem
 from dpfda.problems.stage import Part
 
@@ -17,8 +18,8 @@ from dpfda.problems.stage import Part
 LEAST = 1e-100
 
 
-@dataclass(frozen=True, eq=False)
-class Minimax(LaplaceMethod):
+@dataclass(frozen=True, eq=False, repr=False)
+class Minimax(Checked, LaplaceMethod):
     """Minimise ``sum (1-a_j)^2 m_j`` plus noise energy over all filters (derivations: minimax filter).
 
     Parameters
@@ -32,6 +33,8 @@ class Minimax(LaplaceMethod):
     sensitivity : str, optional
         "tight" (default) charges what a record can change in all coefficients together, "paper" the whole radius in
         each of them.
+    check : bool, optional
+        Whether a few per cent of epsilon go to what a mean leaves out, so that its bands cover that. Default: no.
 
     Examples
     --------

@@ -125,7 +125,10 @@ class Outlook:
 
     def block_noise(self, about: np.ndarray, sizes: np.ndarray) -> np.ndarray:
         """Noise of each coefficient of a block in a round at full epsilon, clipped to the best ellipsoid for these."""
-        axes = best_axes(about, sizes)
+        return self.noise_within(best_axes(about, sizes), sizes)
+
+    def noise_within(self, axes: np.ndarray, sizes: np.ndarray) -> np.ndarray:
+        """The same in an ellipsoid with these semi-axes: blocks of ball noise or one ball, whichever is quieter."""
         heavy = axes * np.sqrt(sizes * (sizes + 1))
         blocks, ball = heavy * heavy.sum(axis=-1, keepdims=True) / sizes, axes**2 * (sizes.sum() + 1)
         quieter = (blocks * sizes).sum(axis=-1, keepdims=True) < (ball * sizes).sum(axis=-1, keepdims=True)

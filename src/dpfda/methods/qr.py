@@ -10,13 +10,14 @@ import numpy as np
 
 from dpfda.core.errors import ParameterError
 from dpfda.methods.base import Penalized, best_scale, check_rough, powers
+from dpfda.methods.checked import Checked
 from dpfda.problems.contracts import Problem
 from dpfda.problems.stage import Part
 from dpfda.spaces.basis import NEGLIGIBLE
 
 
-@dataclass(frozen=True, eq=False)
-class QR(Penalized):
+@dataclass(frozen=True, eq=False, repr=False)
+class QR(Checked, Penalized):
     """Shrink coefficient j by ``lambda_j^eta / (lambda_j^eta + psi)``.
 
     For a density the filter is ``lambda_j^eta``: the paper's kernel estimator.
@@ -34,6 +35,8 @@ class QR(Penalized):
     sensitivity : str, optional
         "tight" (default) charges what a record can change in all coefficients together, "paper" the whole radius in
         each of them.
+    check : bool, optional
+        Whether a few per cent of epsilon go to what a mean leaves out, so that its bands cover that. Default: no.
 
     Examples
     --------

@@ -38,8 +38,8 @@ class Staged(Method):
     `method` with that radius: a rough private centre, or the whole answer if it is the only one. Every later round
     clips curves to an ellipsoid about the centre so far and releases their mean distance from it with ball noise.
     Each ellipsoid is chosen privately among candidates of several sizes and shapes, up to the spread where one is
-    given. Each round is a pass over the data; the radius and the first round need one pass together where there are
-    no others.
+    given. Each round is a pass over the data, and so is each choice; where there is one round, the radius needs none of
+    its own. How much curves vary and what was left out of them, for bands, is read in the last round's pass.
 
     Parameters
     ----------
@@ -54,10 +54,13 @@ class Staged(Method):
         a spread.
     confidence : Fraction, str or float, optional
         Share of epsilon that goes to how much curves vary, for :meth:`Release.confidence_band`, up to 1/2; only where
-        there are later rounds. Default: 1/100. 0: none.
+        there are later rounds or a check. Default: 1/100. 0: none.
     radius : Fraction, str or float, optional
         Share of epsilon that the private radius costs, up to 1/2; for bounds that are balls. Default: 0, none: the
         plan's own radius.
+    check : Fraction, str or float, optional
+        Share of epsilon that goes to what the rounds leave out, for :meth:`Release.band`, up to 1/2. 0: bands take the
+        public bound for it. Default: none, and with one round how much curves vary is not measured either.
     rule : int, optional
         The version of the rule by which draws lead to centres and candidates. Default: the present one.
 
@@ -81,6 +84,7 @@ class Staged(Method):
     confidence: Fraction = CONFIDENCE
     radius: Fraction | None = field(default=None, metadata=LATER)
     rule: int | None = field(default=RULE, metadata=LATER)
+    check: Fraction | None = field(default=None, metadata=LATER)
 
     def __post_init__(self) -> None:
         put = lambda name, value: object.__setattr__(self, name, value)  # noqa: E731
@@ -93,7 +97,8 @@ class Staged(Method):
         put("shares", _shares(self.shares))
         if self.rule is not None and (type(self.rule) is not int or self.rule != RULE):
             raise FileError(f"Rule {shown(self.rule)} of stages is not known here; it may come from a newer version.")
-        for name in ("selection", "confidence", *(("radius",) if self.radius is not None else ())):
+        given = [name for name in ("radius", "check") if getattr(self, name) is not None]
+        for name in ("selection", "confidence", *given):
             share = exact_fraction(getattr(self, name))
             if share is None or not 0 <= share <= Fraction(1, 2):
                 raise ParameterError(
@@ -101,9 +106,11 @@ class Staged(Method):
                 )
             put(name, share)
         put("radius", self.radius or None)
-        if len(self.shares) == 1 and self.radius is None:
+        if len(self.shares) == 1 and self.radius is None and self.check is None:
             raise ParameterError(
-                "one round without a private radius has no stages", repr(self.method), "Pass it as method=... itself."
+                "one round without a private radius or a check has no stages",
+                repr(self.method),
+                "Pass it as method=... itself.",
             )
         if not self.selection and self.spread is None and len(self.shares) > 1:
             raise ParameterError(
@@ -117,8 +124,10 @@ class Staged(Method):
     def __repr__(self) -> str:
         spread = "" if self.spread is None else f", spread={self.spread:g}"
         radius = "" if self.radius is None else f", radius='{self.radius}'"
-        later = f", selection='{self.selection}', confidence='{self.confidence}'" if len(self.shares) > 1 else ""
-        return f"Staged({self.method!r}{spread}, shares={tuple(map(str, self.shares))}{later}{radius})"
+        later = f", selection='{self.selection}'" if len(self.shares) > 1 else ""
+        varying = f", confidence='{self.confidence}'" if len(self.shares) > 1 or self.check is not None else ""
+        check = "" if self.check is None else f", check='{self.check}'"
+        return f"Staged({self.method!r}{spread}, shares={tuple(map(str, self.shares))}{later}{varying}{radius}{check})"
 
     # -- what happens, in order ---------------------------------------------------------------
 
@@ -130,18 +139,19 @@ class Staged(Method):
             # Before there were rules, a public spread stood for all choices but the last.
             chosen = self.rule is not None or self.spread is None or number == len(self.shares) - 1
             found += ["choose", "refine"] if self.selection and chosen else ["refine"]
-        return (*found, "vary") if self.confidence and len(self.shares) > 1 else tuple(found)
+        varying = bool(self.confidence) and (len(self.shares) > 1 or self.check is not None)
+        return (*found, *(["vary"] if varying else []), *(["check"] if self.check else []))
 
     @property
     def passes(self) -> int:
-        """How often the data is read: counts below the radii and clipped sums of all of them are one pass."""
-        return len(self.steps) if len(self.shares) > 1 else 1
+        """How often the data is read: all of one round is one pass, and so is all of the last of several."""
+        return sum(step not in ("vary", "check") for step in self.steps) if len(self.shares) > 1 else 1
 
     @cached_property
     def rounds_share(self) -> Fraction:
         """The share of epsilon that the rounds divide among them."""
         varying = self.confidence if "vary" in self.steps else Fraction(0)
-        return 1 - self.steps.count("choose") * self.selection - varying - (self.radius or 0)
+        return 1 - self.steps.count("choose") * self.selection - varying - (self.radius or 0) - (self.check or 0)
 
     def share(self, number: int) -> Fraction:
         """The share of epsilon of one draw, by its number."""
@@ -150,7 +160,12 @@ class Staged(Method):
     @cached_property
     def _by_step(self) -> tuple[Fraction, ...]:
         rounds = iter(self.shares)
-        fixed = {"choose": self.selection, "vary": self.confidence, "radius": self.radius or Fraction(0)}
+        fixed = {
+            "choose": self.selection,
+            "vary": self.confidence,
+            "radius": self.radius or Fraction(0),
+            "check": self.check or Fraction(0),
+        }
         return tuple(fixed[step] if step in fixed else self.rounds_share * next(rounds) for step in self.steps)
 
     # -- the first round ------------------------------------------------------------------------

@@ -5,17 +5,24 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from dpfda.core.checks import check_choice
 from dpfda.core.errors import ParameterError, shown
-from dpfda.results.postprocess import Band, band_half_width, pointwise_sd, some_points
+from dpfda.methods import KNorm, Minimax
+from dpfda.plans.verdict import OtherFacts, verdict
+from dpfda.problems.stage import Stage, shrunk_errors, typical
+from dpfda.results.bands import NOISE_ONLY, Band, band_half_width, pointwise_sd, some_points
+from dpfda.results.verdict import Verdict
 
 if TYPE_CHECKING:
     from dpfda.plans.base import Plan
+    from dpfda.plans.covariance import CovariancePlan
+    from dpfda.plans.density import DensityPlan
+    from dpfda.plans.kernel import KernelPlan
 
 
 class Accuracy:
@@ -42,6 +49,33 @@ class Accuracy:
         """Noise plus the filter's bias under the public guess (and the records' own variability where it is public)."""
         return self.plan.schedule.risk
 
+    @cached_property
+    def risk_range(self) -> tuple[float, float]:
+        """From the 10 to the 90 % point of the risk over the plan's class: where an error should lie, mostly."""
+        return inner_range(self.plan.schedule.risks)
+
+    #: What an error is measured against by a verdict.
+    signal_name = "the size of what is estimated"
+
+    @cached_property
+    def signal(self) -> float:
+        """Root of the squared L2 size of what is to be seen (without what is public), typically over the class."""
+        return float(np.sqrt(geometric_mean(self.plan.schedule.expected_stage.problem.class_norms)))
+
+    @cached_property
+    def verdict(self) -> Verdict:
+        """Whether the release will be clear, coarse or mostly noise, and what would make it better."""
+        return verdict(self.plan, self.rated, self.signal_name, self.rate)
+
+    def rate(self, **facts: Unpack[OtherFacts]) -> tuple[float, str]:
+        """What the same plan with other facts would be rated."""
+        return self.plan._varied(**facts).accuracy.rated
+
+    @property
+    def rated(self) -> tuple[float, str]:
+        """Root mean squared error over the signal, and why a release is mostly noise all the same, if it is."""
+        return float(np.sqrt(self.expected_risk)) / self.signal, ""
+
     def pointwise_sd(self, t: ArrayLike | None = None) -> np.ndarray:
         """Standard deviation of the noise at points `t` (default: the grid)."""
         return pointwise_sd(self.plan.schedule.expected_stage, self.plan.problem.grid.points if t is None else t)
@@ -51,11 +85,11 @@ class Accuracy:
         """The noise's standard deviation at a typical point."""
         return float(np.median(self.pointwise_sd(some_points(self.plan.problem.grid.points))))
 
-    def band(self, level: float = 0.95) -> Band:
-        """Simultaneous noise band about zero, before any data: how wide the released band will be."""
+    def noise_band(self, level: float = 0.95) -> Band:
+        """Simultaneous noise band about zero, before any data: what the noise alone will do."""
         points, stage = self.plan.problem.grid.points, self.plan.schedule.expected_stage
         width = band_half_width(stage, level, points, stage.problem.typical())
-        return Band(points, -width, width, level)
+        return Band(points, -width, width, level, NOISE_ONLY)
 
     def solve(
         self, target: float, vary: Literal["epsilon", "n"] = "epsilon", measure: Literal["risk", "error"] = "risk"
@@ -76,6 +110,83 @@ class Accuracy:
             return float(getattr(varied.accuracy, f"expected_{measure}")) <= float(target)
 
         return _smallest(meets, float(target), vary)
+
+
+class DensityAccuracy(Accuracy):
+    """Of a density: what is to be seen is how it differs from the uniform one."""
+
+    plan: DensityPlan
+    signal_name = "the density's difference from the uniform one (root mean squares)"
+
+    @cached_property
+    def signal(self) -> float:
+        return float(np.sqrt(geometric_mean(self.plan.problem.class_norms - 1 / self.plan.grid.volume)))
+
+    def rate(self, **facts: Unpack[OtherFacts]) -> tuple[float, str]:
+        """In the plane and in space nearly, by ball noise: to certify sensitivities anew would take too long."""
+        plan = self.plan
+        if plan.dimension == 1 or not isinstance(plan.method, KNorm | Minimax):
+            return super().rate(**facts)
+        records = facts.get("n", plan.n) / plan.n
+        times = records * float(facts.get("epsilon", plan.epsilon) / plan.epsilon)
+        risks = []
+        for stage in self._sketches:
+            problem, filter = stage.problem, stage.filter[: plan.basis.size]
+            variance = problem.finish_variance(stage.variance) / times**2 + filter**2 * problem.sampling / records
+            risks.append(typical(shrunk_errors(problem.prior_energies, filter, variance), problem.class_norms))
+        return float(np.sqrt(min(risks))) / self.signal, ""
+
+    @cached_property
+    def _sketches(self) -> list[Stage]:
+        """Ball noise on 1, 2, 4, ... components, nearly."""
+        problem = replace(self.plan.problem, sketched=True)
+        most = problem.basis.size - problem.n_public
+        methods = [KNorm(2**k) for k in range(most.bit_length())]
+        return [Stage(problem, method.calibrate(problem, self.plan.epsilon)) for method in methods]
+
+
+class KernelAccuracy(Accuracy):
+    """Of a fitted function, as far as public guesses of it tell."""
+
+    plan: KernelPlan
+    signal_name = "the function itself, as it is publicly guessed (root mean squares)"
+
+    @property
+    def rated(self) -> tuple[float, str]:
+        """Where a loss is minimised, at a typical point, with what the penalty takes away."""
+        plan = self.plan
+        if plan.way is not None:  # differences of densities are shrunk
+            stage, size = plan.stage, plan.basis.size
+            guess = stage.problem.prior_energy[:size]
+            left = shrunk_errors(guess[None], stage.filter[:size], stage.variance[:size])
+            return float(np.sqrt(left[0] / guess.sum())), ""
+        return float(np.sqrt(plan.risk_at_a_point / plan.guessed_signal)), ""
+
+
+class CovarianceAccuracy(Accuracy):
+    """Of a covariance, over the public class of covariances."""
+
+    plan: CovariancePlan
+    signal_name = "the covariance itself (root mean squares)"
+
+
+#: The range of risks that is told, as points of the class.
+INNER = (0.1, 0.9)
+
+
+def inner_range(risks: np.ndarray) -> tuple[float, float]:
+    """From the 10 to the 90 % point."""
+    low, high = np.quantile(risks, INNER)
+    return float(low), float(high)
+
+
+def geometric_mean(values: np.ndarray) -> float:
+    """What is typical of positive numbers of all sizes.
+
+    >>> round(geometric_mean(np.array([0.01, 1.0])), 9)
+    0.1
+    """
+    return float(np.exp(np.log(np.maximum(values, 1e-300)).mean()))
 
 
 def _smallest(meets: Callable[[float], bool], target: float, vary: str) -> float | int:

@@ -13,7 +13,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING, Generic, Literal, Self, TypeVar
+from typing import TYPE_CHECKING, ClassVar, Generic, Literal, Self, TypeVar, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -29,6 +29,7 @@ from dpfda.plans import opendp
 from dpfda.plans.accuracy import Accuracy
 from dpfda.plans.checks import check_reading, refuse_options_of_reading
 from dpfda.plans.schedule import OneStage, Schedule
+from dpfda.plans.verdict import OtherFacts
 from dpfda.problems.contracts import Problem
 from dpfda.problems.count import count_energies, count_part, count_share
 from dpfda.problems.stage import Stage
@@ -39,6 +40,7 @@ from dpfda.release.passes import FromRecords, FromSummaries, Passes
 from dpfda.release.run import LedgerOrPath, check_passes, run
 from dpfda.results import statements
 from dpfda.results.statements import Statement
+from dpfda.results.verdict import Verdict
 from dpfda.results.wording import Wording, html_table, table
 from dpfda.spaces.basis import Eigenbasis
 
@@ -71,6 +73,8 @@ class SealedFact(Fact):
 class Plan(SealedFact, ABC, Generic[R]):
     """Public facts, and what follows from them. Subclasses add fields, `problem` and `wording`."""
 
+    #: What knows how accurate a release will be.
+    _accuracy_kind: ClassVar[type[Accuracy]] = Accuracy
     n: int
     epsilon: Fraction
     neighbors: str
@@ -189,7 +193,7 @@ class Plan(SealedFact, ABC, Generic[R]):
     @cached_property
     def accuracy(self) -> Accuracy:
         """How accurate the release will be: errors, bands, and what it would take to do better."""
-        return Accuracy(self)
+        return self._accuracy_kind(self)
 
     @property
     def expected_error(self) -> float:
@@ -201,11 +205,25 @@ class Plan(SealedFact, ABC, Generic[R]):
         """Expected squared error: noise, and the bias that the public guess lets expect."""
         return self.accuracy.expected_risk
 
+    @property
+    def risk_range(self) -> tuple[float, float]:
+        """Where the squared error should lie, mostly: from the 10 to the 90 % point over the plan's class."""
+        return self.accuracy.risk_range
+
+    @property
+    def verdict(self) -> Verdict:
+        """Whether the release will be clear, coarse or mostly noise, and which n, epsilon or bound would do better."""
+        return self.accuracy.verdict
+
     def solve(
         self, target: float, vary: Literal["epsilon", "n"] = "epsilon", measure: Literal["risk", "error"] = "risk"
     ) -> float | int:
         """The smallest epsilon (or n) from which on the expected error stays at or below `target`."""
         return self.accuracy.solve(target, vary, measure)
+
+    def _varied(self, **facts: Unpack[OtherFacts]) -> Self:
+        """This plan with other facts, whatever is chosen chosen anew: what a cure is looked for with."""
+        return dataclasses.replace(self, **facts)
 
     # -- carrying it out ------------------------------------------------------------------
 
@@ -240,7 +258,7 @@ class Plan(SealedFact, ABC, Generic[R]):
         self.check_current()
         passes = self._passes_over(records, units, self._declared(between, site, checkpoint))
         check_passes(self, "a checkpoint" if checkpoint is not None else "")
-        return passes.read({"": self.stage.problem}, {} if self.max_records is None else {"": self.max_records})[""]
+        return passes.read({"": self.stage.encoder}, {} if self.max_records is None else {"": self.max_records})[""]
 
     def _declared(self, between: Between, site: str, checkpoint: str | os.PathLike[str] | None) -> Declared:
         return Declared(between, site, None if checkpoint is None else Checkpoint(checkpoint, self.family))
@@ -271,7 +289,7 @@ class Plan(SealedFact, ABC, Generic[R]):
 
     def statistic(self, summary: Summary) -> np.ndarray:
         """The numbers right before noise. Confidential: for audits, never for publication."""
-        self.stage.problem.check(summary)
+        self.stage.check(summary)
         return self.stage.statistic(summary)
 
     def release(

@@ -1,4 +1,4 @@
-"""A covariance in three or four passes: a private scale, a private centre, a private radius, products of small curves.
+"""A covariance in three to five passes: a private scale, centre and radius, products of small curves, a check.
 
 Noise in a covariance grows with the fourth power of the radius, so that what the first passes cost is won back many
 times wherever curves lie closer to each other than to the public centre, or the bound is loose (derivations:
@@ -15,17 +15,20 @@ from functools import cached_property
 import numpy as np
 
 from dpfda.bounds.bodies import Bound, Ellipsoid, L2Ball
-from dpfda.methods import Centred
+from dpfda.methods import Centred, Leading
 from dpfda.methods.base import Method
 from dpfda.methods.earlier_centre import earlier_centre, earlier_error
 from dpfda.plans.schedule import Schedule
+from dpfda.plans.surface_checking import check_stage
 from dpfda.problems.count import count_part
 from dpfda.problems.covariance import CovarianceProblem
 from dpfda.problems.ellipsoid_stages import InsideProblem
 from dpfda.problems.mean import MeanProblem
 from dpfda.problems.stage import Stage
+from dpfda.results.covariance_bands import Checked
 from dpfda.results.posterior import Seen, posterior, sizes_and_shapes
 from dpfda.results.postprocess import shrunk
+from dpfda.results.principal import posterior_covariance
 
 #: Radii on offer about a centre: from twice the scale (or the bound's radius) down, a fourth of an octave apart. A
 #: scale is one of the bound's radius and less.
@@ -46,7 +49,7 @@ TELL_APART, MOST_PRICE = 12.0, 0.05
 NOTHING, DECAYS = 0.8, (0.0, 2.0, 4.0)
 #: How far curves stray, typically, of the bound's radius; a radius that is chosen is wider than need be by this factor.
 STRAY, WIDER = 0.35, 1.2
-COUNTED = {3: "three", 4: "four"}
+COUNTED = {3: "three", 4: "four", 5: "five"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,19 +103,52 @@ class Centring(Schedule):
             if len(later) > 1:
                 radius = float((scale * RADII)[int(np.argmax(later[1]))])
                 found.append(self._covariance(L2Ball(radius, curve)))
+            if len(later) > 2 and self.method.check is not None:
+                found.append(self._check(found[-1], self._published(found[-1], drawn)))
         return found
 
     def next(self, drawn: Sequence[np.ndarray]) -> Stage | None:
         return self.stages(drawn)[-1] if len(drawn) < self.passes else None
 
     def last(self, drawn: Sequence[np.ndarray]) -> Stage:
-        return self.stages(drawn)[-1]
+        return self.stages(drawn[: self._step("covariance")])[-1]
+
+    def _step(self, name: str) -> int:
+        return self.method.steps.index(name)
 
     def combine(self, drawn: Sequence[np.ndarray]) -> np.ndarray:
-        stage, noisy = self.last(drawn), drawn[-1]
+        return self._combined(self.last(drawn), drawn)
+
+    def _combined(self, stage: Stage, drawn: Sequence[np.ndarray]) -> np.ndarray:
+        noisy = drawn[self._step("covariance")]
         if self.problem.count_is_private:
-            noisy = np.append(noisy[:-1], drawn[-3][-1])
+            noisy = np.append(noisy[:-1], drawn[self._step("centre")][-1])
         return stage.problem.finish(noisy, stage.parts)
+
+    def _published(self, stage: Stage, drawn: Sequence[np.ndarray]) -> np.ndarray:
+        """What these draws are published as: shrunk and a covariance, unless they are left as they are."""
+        raw = self._combined(stage, drawn)
+        if not self.problem.shrinks:
+            return raw
+        if isinstance(self.method.method, Leading):
+            return posterior_covariance(raw, stage, clipped=True)
+        return self.problem.basis.nearest_positive(shrunk(raw, stage, "bayes", self.problem))
+
+    def _check(self, stage: Stage, published: np.ndarray) -> Stage:
+        """The pass that compares what is published with the records (derivations: covariance)."""
+        assert isinstance(stage.problem, CovarianceProblem)
+        assert self.method.check is not None
+        return check_stage(stage.problem, published, self.bound, self._outside, self._divided, self.method.check)
+
+    def checked(self, drawn: Sequence[np.ndarray]) -> Checked | None:
+        """What the last pass said of the published surface, if there was one."""
+        if self.method.check is None:
+            return None
+        stage, count, doubt = self.stages(drawn[: self._step("check")])[-1], 1.0, 0.0
+        if self.problem.count_is_private:
+            centre = self._step("centre")
+            count, doubt = float(drawn[centre][-1]), float(self.stages(drawn[:centre])[-1].parts[-1].law.scales[0])
+        return Checked.of(stage, drawn[-1], count, doubt)
 
     def _first_method(self, home: MeanProblem) -> Method:
         return self.method.first or earlier_centre(home, self._divided * self.method.centre)
@@ -153,11 +189,16 @@ class Centring(Schedule):
             outside = MOST_OUTSIDE * min(1.0, (PLENTY / strength) ** 1.5)
             price = min(MOST_PRICE, TELL_APART / strength)
         else:
-            outside = min(AT_MOST, FEW / (self.home.n * float(self._divided))) if outside is None else outside
+            outside = self._outside if outside is None else outside
             price = min(OCTAVE_SHARE, OCTAVE / strength)
         prices = price * self.home.n * np.log2(radii / radii.min())
         held = 1 - Fraction(round(1e6 * outside), 10**6)
         return InsideProblem(inner, (0,), (radii / radii[0])[:, None], held, prices, nested=True).choice(epsilon)
+
+    @property
+    def _outside(self) -> float:
+        """The share of curves that may lie outside the radius."""
+        return min(AT_MOST, FEW / (self.home.n * float(self._divided)))
 
     def _covariance(self, bound: L2Ball) -> Stage:
         code = self.problem.code
@@ -202,7 +243,8 @@ class Centring(Schedule):
         parts = self._rough(self.home).parts, self.expected_stage.parts
         first, last = (sum(part.where.size for part in stage) for stage in parts)
         scale = "" if self.method.scale is None else f"one of {SCALES.size} scales, then "
-        return f"{scale}{first}, then one of {RADII.size} radii, then {last} of {self.problem.size}"
+        check = "" if self.method.check is None else ", then 2"
+        return f"{scale}{first}, then one of {RADII.size} radii, then {last} of {self.problem.size}{check}"
 
     def explanation(self) -> str:
         """What is done in each pass, for which share of the budget."""
@@ -218,9 +260,15 @@ class Centring(Schedule):
         )
         of_epsilon = " of epsilon" if self.method.scale is None else ""
         held = "that holds nearly all curves" if self.method.first is None else "that holds most curves"
+        check = (
+            ""
+            if self.method.check is None
+            else f", and for two numbers that say how far the published surface is from the records' own "
+            f"({self.method.check})"
+        )
         return (
             f"The data is read {COUNTED[self.passes]} times: for {scale}a rough centre ({self.method.centre}"
             f"{of_epsilon}), for a private choice of a radius about it {held}, by permute and flip "
-            f"({self.method.selection}), and for the covariance of curves clipped to that ball ({self.method.rest}). "
-            f"These shares add up.{count}"
+            f"({self.method.selection}), {'' if check else 'and '}for the covariance of curves clipped to that ball "
+            f"({self.method.rest}){check}. These shares add up.{count}"
         )

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
+
+import numpy as np
 
 from dpfda.bounds.bodies import L2Ball
 from dpfda.core.checks import Epsilon, Invalid, Neighbors, check_choice
@@ -14,6 +16,7 @@ from dpfda.core.codec import LATER
 from dpfda.core.errors import ParameterError
 from dpfda.methods import Auto, Centred, KNorm, Leading, Method
 from dpfda.methods.staged import LARGEST, SMALLEST
+from dpfda.plans.accuracy import Accuracy, CovarianceAccuracy
 from dpfda.plans.base import Plan
 from dpfda.plans.centring import Centring
 from dpfda.plans.checks import CHOSEN
@@ -21,6 +24,7 @@ from dpfda.plans.curves import alignment_of, as_grid, check_alignment, check_cur
 from dpfda.plans.schedule import Schedule
 from dpfda.problems.covariance import MOST_SQUARES, CovarianceProblem
 from dpfda.results.covariance import CovarianceRelease
+from dpfda.results.covariance_bands import Checked
 from dpfda.results.wording import AccuracyWords, Wording
 from dpfda.spaces.alignment import Align
 from dpfda.spaces.grid import Grid
@@ -33,7 +37,8 @@ from dpfda.spaces.units import Unit
 MOST_FUNCTIONS = 64
 #: Shares of epsilon by default: for the scale of curves about the public centre, their rough mean, and the radius about
 #: it. Any are valid: they add up. Half or twice of each changes angles by a few per cent (derivations: covariance).
-SCALE, CENTRE, SELECTION = Fraction(1, 20), Fraction(1, 10), Fraction(1, 20)
+#: Then for the check that error bars rest on: a twentieth makes the noise of the covariance a sixteenth larger.
+SCALE, CENTRE, SELECTION, CHECK = Fraction(1, 20), Fraction(1, 10), Fraction(1, 20), Fraction(1, 20)
 #: What the expected risk counts.
 RISK = "noise and bias, as left by shrinkage, over a public class of covariances"
 
@@ -92,6 +97,7 @@ class CovariancePlan(Plan[CovarianceRelease]):
     """
 
     query: ClassVar[str] = "covariance"
+    _accuracy_kind: ClassVar[type[Accuracy]] = CovarianceAccuracy
     if TYPE_CHECKING:  # what may be passed is more than what is kept
 
         def __init__(
@@ -166,7 +172,10 @@ class CovariancePlan(Plan[CovarianceRelease]):
         if SMALLEST < self.bound.radius < LARGEST:
             scale = None if self.standardize or auto.passes == 3 else SCALE  # standardised curves have a public scale
             centred = Centred(Leading(), CENTRE, SELECTION, scale, KNorm())
-            chosen = centred if auto.passes is None or auto.passes >= len(centred.steps) else chosen
+            needed = len(centred.steps)
+            room = auto.passes is None or auto.passes > needed
+            if room or auto.passes == needed:
+                chosen = replace(centred, check=CHECK) if room and auto.check else centred
         object.__setattr__(self, "method", chosen)
 
     @cached_property
@@ -174,6 +183,10 @@ class CovariancePlan(Plan[CovarianceRelease]):
         if not isinstance(self.chosen, Centred):
             return super().schedule
         return Centring(self.problem, self.bound, self.chosen, self.epsilon)
+
+    def checked(self, drawn: Sequence[np.ndarray]) -> Checked | None:
+        """What a check said of the published surface, if there was one."""
+        return self.schedule.checked(drawn) if isinstance(self.schedule, Centring) else None
 
     @property
     def release_type(self) -> type[CovarianceRelease]:

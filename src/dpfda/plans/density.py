@@ -29,6 +29,7 @@ from dpfda.core.origins import Between
 from dpfda.engines.task import Labels
 from dpfda.methods import FRL, QR, Auto, Bernstein, GaussianProcess, Histogram, KNorm, Method, Minimax
 from dpfda.noise import Laplace
+from dpfda.plans.accuracy import Accuracy, DensityAccuracy
 from dpfda.plans.base import Plan
 from dpfda.plans.boxes import as_axis_names, as_bandwidth, as_cells, as_domain, as_edges
 from dpfda.plans.checks import CHOSEN, check_method
@@ -107,6 +108,7 @@ class DensityPlan(Plan[DensityRelease]):
     """
 
     query: ClassVar[str] = "density"
+    _accuracy_kind: ClassVar[type[Accuracy]] = DensityAccuracy
     if TYPE_CHECKING:  # what may be passed is more than what is kept
 
         def __init__(
@@ -234,8 +236,7 @@ class DensityPlan(Plan[DensityRelease]):
 
     @cached_property
     def problem(self) -> DensityProblem:
-        # Bins tell no more cosines apart than there are bins.
-        shape = self.cells if self.edges is None else tuple(len(e) - 1 for e in self.edges)
+        shape = self.cells if self.edges is None else tuple(len(e) - 1 for e in self.edges)  # no more cosines than bins
         index = by_frequency(shape, self._most_components(int(np.prod(shape))))
         spectra = tuple(
             replace(self.kernel, length_scale=h).spectrum(np.arange(index[:, a].max() + 1) * (np.pi / axis.length))
@@ -291,11 +292,6 @@ class DensityPlan(Plan[DensityRelease]):
             return release.fitted(self.schedule.density(release.drawn))
         orthonormal = isinstance(self.basis, CosineProductBasis)
         return (release.shrink() if orthonormal else release).project()
-
-    def of_the_points(self, drawn: Sequence[np.ndarray]) -> np.ndarray:
-        """The density of the points themselves, on the cells, from what rounds of counts drew."""
-        assert isinstance(self.schedule, Refinement)
-        return self.schedule.of_the_points(drawn)
 
     # -- tables of counts -----------------------------------------------------------------
 

@@ -116,7 +116,7 @@ class GroupPlan(JointPlan[P]):
         data = self._data(records, by, units, self._declared(between, site, checkpoint))
         check_passes(self, "a checkpoint" if checkpoint is not None else "")
         max_records = {name: plan.max_records for name, plan in self.members.items() if plan.max_records is not None}
-        return dict(data.read({name: plan.stage.problem for name, plan in self.members.items()}, max_records))
+        return dict(data.read({name: plan.stage.encoder for name, plan in self.members.items()}, max_records))
 
     def release(
         self,

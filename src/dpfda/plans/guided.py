@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 #: The rule that plans are made by now. Files of older plans name none, and mean what they meant.
 RULE = 2
+#: The same with a check for bands in the last stage, which regressions of curves have now.
+CHECKED = 3
 #: Slopes are looked for from this many records times epsilon on, for each coefficient function, and four stages of
 #: moments serve better than a mean and its residuals from that many on. Measured: on invented curves with 1, 2 and 5
 #: covariates of four kinds slopes pay from about 100 on, on real ones from 150 to 250 (they are smaller there).
@@ -83,9 +85,13 @@ def settle(plan: Regression) -> Guided:
     radius = (
         Fraction(0) if plan.radius_is_public else Fraction(round(1000 * min(float(MOST_RADIUS), root / sqrt(x))), 1000)
     )
-    left = 1 - radius
+    check = (1 - radius) * plan.check_share if way != "mean" else Fraction(0)
+    left = 1 - radius - check
     if way == "moments":
-        return Guided(way, radius, moments=plan.moments_for(left))
+        moments = plan.moments_for(1 - radius)
+        if moments.passes == 1 or not check:  # in one pass nothing is left that a check could go with
+            return Guided(way, radius, moments=moments)
+        return Guided(way, radius, moments=plan.moments_for(left, 4), check=check)
     count_share = left * COUNT if plan.problem.count_is_private else Fraction(0)
     mean = left - count_share
     if way != "mean":
@@ -97,7 +103,7 @@ def settle(plan: Regression) -> Guided:
     first, size = left * FIRST, left * SIZE
     last = float(left - count_share - mean - first - size)
     refined = min(most, max(1, round(RESIDUAL_FUNCTIONS * sqrt(x * last / plan.design.size))))
-    return Guided(way, radius, count_share, mean, first, size, count, refined)
+    return Guided(way, radius, count_share, mean, first, size, count, refined, check=check or None)
 
 
 def expected_risk(plan: Regression, guided: Guided) -> float:
@@ -134,9 +140,19 @@ def words(guided: Guided) -> str:
         )
     if guided.count:
         found.append(f"The number of records is private and released with it ({guided.count}).")
+    if guided.check and guided.moments is None:
+        found.append(check_words(guided))
     if guided.moments is None:
         found.append(
             "What was drawn is shrunk to its posterior mean, for signals of every size and smoothness: what looks like "
             "noise becomes zero. These shares add up to epsilon."
         )
     return " ".join(found)
+
+
+def check_words(guided: Guided) -> str:
+    """What the check for bands is, for its share."""
+    return (
+        "With the last of them leave the lengths of what they leave out and the energies of residuals, for bands "
+        f"({guided.check} of epsilon)."
+    )

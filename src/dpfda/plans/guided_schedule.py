@@ -8,6 +8,7 @@ is shrunk to its posterior mean (derivations: regression).
 from __future__ import annotations
 
 from collections.abc import Sequence
+from fractions import Fraction
 from functools import cached_property
 from typing import ClassVar
 
@@ -15,7 +16,8 @@ import numpy as np
 
 from dpfda.noise import Ball
 from dpfda.plans import guided
-from dpfda.plans.moment_schedule import MomentSchedule, sides
+from dpfda.plans.moment_schedule import MomentSchedule
+from dpfda.plans.regression_checking import check_parts, check_size, checked_fit, checked_residuals, sides
 from dpfda.plans.schedule import Schedule
 from dpfda.plans.settled import Guided
 from dpfda.problems.count import count_part
@@ -23,6 +25,7 @@ from dpfda.problems.design import Response, Shortened
 from dpfda.problems.moments import ResidualProblem
 from dpfda.problems.pair_stages import CentreProblem, ResidualLengths, ResponseLengths
 from dpfda.problems.stage import Part, Stage
+from dpfda.results.coefficient_bands import CheckedFit
 from dpfda.results.posterior import Seen, posterior, sizes_and_shapes
 from dpfda.results.rows import SMALLEST, falling_shapes, posterior_rows
 
@@ -43,13 +46,14 @@ class GuidedSchedule(Schedule):
     def numbers_text(self) -> str:
         found = [f"the place of one of {guided.STEPS} radii"] if self.settled.radius else []
         if self.settled.moments is not None:
-            found.append(MomentSchedule(self.plan, self.settled.moments).numbers_text)
+            found.append(self._moments(self.plan.response).numbers_text)
         else:
             stage = self._centre(self.plan.response)
             found.append(str(sum(part.where.size for part in stage.parts)))
         if self.settled.way == "residuals":
             last = self.plan.design.size * self.settled.refined
-            found.append(f"the place of one of {guided.RESIDUAL_STEPS} radii, then {last}")
+            check = f" and {check_size(self.plan)} for bands" if self.settled.check else ""
+            found.append(f"the place of one of {guided.RESIDUAL_STEPS} radii, then {last}{check}")
         return ", then ".join(found)
 
     # -- stages -------------------------------------------------------------------------------------
@@ -81,7 +85,8 @@ class GuidedSchedule(Schedule):
 
     def _moments(self, response: Response) -> MomentSchedule:
         assert self.settled.moments is not None
-        return MomentSchedule(self.plan, self.settled.moments, self.plan.epsilon * self.settled.left, response)
+        left, check = (self.plan.epsilon * share for share in (self.settled.left, self.settled.check or Fraction(0)))
+        return MomentSchedule(self.plan, self.settled.moments, left, response, check)
 
     def _centre(self, response: Response) -> Stage:
         """The mean of responses; with it the first moment of inputs and the number of records, if needed."""
@@ -112,7 +117,12 @@ class GuidedSchedule(Schedule):
             return self._residual_lengths(response, rest[0]).choice(self.plan.epsilon * self.settled.size)
         residuals = self._residuals(response, rest)
         noise = Ball.calibrated(self.plan.epsilon * self.settled.last, residuals.sensitivity, residuals.max_abs)
-        return Stage(residuals, (Part(np.arange(residuals.size), np.ones(residuals.size), noise),))
+        part = Part(np.arange(residuals.size), np.ones(residuals.size), noise)
+        if not self.settled.check:
+            return Stage(residuals, (part,))
+        gram = self.plan.design.gram.matrix(rest[0][: self.plan.design.gram.size])
+        checked = checked_residuals(self.plan, residuals, gram, response.outer)
+        return Stage(checked, (part, *check_parts(checked, self.plan.epsilon * self.settled.check)))
 
     @property
     def _shape(self) -> np.ndarray:
@@ -163,7 +173,8 @@ class GuidedSchedule(Schedule):
             return self._mean(response, rest[0], shrinks)
         residuals = self._residuals(response, rest)
         values, vectors = self._spectrum(response, rest[0])
-        seen = vectors.T @ rest[2].reshape(self.plan.design.size, -1) / np.sqrt(values)[:, None]
+        moments = rest[2][: self.plan.design.size * self.settled.refined]  # a check may follow them
+        seen = vectors.T @ moments.reshape(self.plan.design.size, -1) / np.sqrt(values)[:, None]
         if shrinks:
             stage = self.next(drawn[:-1])
             assert stage is not None
@@ -229,6 +240,21 @@ class GuidedSchedule(Schedule):
             error[..., : self.settled.refined] += inverse @ fresh
         whole: np.ndarray = (design.restoring @ error).reshape(size, -1)
         return whole
+
+    def checked(self, drawn: Sequence[np.ndarray]) -> CheckedFit | None:
+        """What the check for bands found; None where there was none."""
+        response, rest = self._after_radius(drawn)
+        if self.settled.moments is not None:
+            return self._moments(response).checked(rest)
+        if not self.settled.check:
+            return None
+        first, last = self._centre(response), self.next(drawn[:-1])
+        assert last is not None
+
+        def noise(size: int, rng: np.random.Generator) -> np.ndarray:
+            return first.spread([part.law.simulate(size, rng) for part in first.parts])
+
+        return checked_fit(self.plan, last, rest[2], rest[0][: self.plan.design.gram.size], noise, response.outer)
 
     def outcome(self, drawn: Sequence[np.ndarray]) -> str:
         """What the choice of a radius fell on."""

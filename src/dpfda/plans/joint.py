@@ -14,6 +14,7 @@ from dpfda.core.origins import Between
 from dpfda.engines import Checkpoint, Declared, Summary
 from dpfda.plans.base import VERSION, Plan, SealedFact
 from dpfda.results.joint import JointRelease
+from dpfda.results.verdict import WORDS, Verdict
 from dpfda.results.wording import cost, number
 
 P = TypeVar("P", bound=Plan[Any])
@@ -94,6 +95,11 @@ class JointPlan(SealedFact, ABC, Generic[P]):
         return self.plans[0].query
 
     @property
+    def verdict(self) -> Verdict:
+        """The worst verdict of all of them."""
+        return max((plan.verdict for plan in self.plans), key=lambda found: (WORDS.index(found.word), found.ratio))
+
+    @property
     def family(self) -> str:
         """Digest of all but the numbers of records: plans that differ in those alone share their summaries."""
         return codec.digest([list(self.names), [plan.family for plan in self.plans]])
@@ -110,5 +116,6 @@ class JointPlan(SealedFact, ABC, Generic[P]):
         rows = [f"{type(self).__name__} {self.digest[:12]}: {together}"]
         for name, plan in self.members.items():
             count = f"n {'about ' if plan.problem.count_is_private else ''}{plan.n:,}"
-            rows.append(f"  {name}: {count}, {plan.chosen!r}, expected risk {number(plan.expected_risk)}")
+            risk = f"expected risk {number(plan.expected_risk)}, {plan.verdict.word}"
+            rows.append(f"  {name}: {count}, {plan.chosen!r}, {risk}")
         return "\n".join(rows)

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Unpack
 
 import numpy as np
 
@@ -28,11 +28,13 @@ from dpfda.core.codec import LATER, frozen_array
 from dpfda.core.errors import ParameterError, shown
 from dpfda.core.labels import as_groups
 from dpfda.methods import FRL, KNorm, Method
+from dpfda.plans.accuracy import Accuracy, KernelAccuracy
 from dpfda.plans.base import Plan
 from dpfda.plans.checks import CHOSEN, as_box
 from dpfda.plans.class_densities import ClassDensities, components_for, density_functions, suits
 from dpfda.plans.kernel_choice import as_stationary, candidates, kernel_words
 from dpfda.plans.schedule import Schedule
+from dpfda.plans.verdict import OtherFacts
 from dpfda.problems.label_moments import LabelMoments
 from dpfda.problems.losses import Hinge, Huber, Logistic, Loss
 from dpfda.problems.risk import RiskProblem
@@ -116,6 +118,7 @@ class KernelPlan(Plan[FunctionRelease]):
     (True, True)
     """
 
+    _accuracy_kind: ClassVar[type[Accuracy]] = KernelAccuracy
     if TYPE_CHECKING:  # what may be passed is more than what is kept
 
         def __init__(
@@ -260,21 +263,28 @@ class KernelPlan(Plan[FunctionRelease]):
         """Expected squared error at a typical point, noise and bias, under the public guesses."""
         return float(self._risks(self.features, np.array([self.psi]))[0])
 
+    @property
+    def guessed_signal(self) -> float:
+        """Squared size of the function at a typical point: a public guess."""
+        return MARGIN**2 if self.bound is None else SIGNAL * ((self.bound[1] - self.bound[0]) / 2) ** 2
+
+    def _varied(self, **facts: Unpack[OtherFacts]) -> KernelPlan:
+        anew: dict[str, Any] = {"components": None, "psi": None, "method": None, "way": None}
+        return replace(self, **{**anew, **facts})
+
     def _least_penalty(self, features: FeatureMap) -> float:
         return LEAST_PENALTY * self.loss_function.curvature * features.kappa**2
 
     def _risks(self, features: FeatureMap, penalties: np.ndarray) -> np.ndarray:
         """Expected squared error at a point for each penalty, under the public guesses."""
         loss, energies = self.loss_function, features.energies
-        signal = MARGIN**2 if self.bound is None else SIGNAL * ((self.bound[1] - self.bound[0]) / 2) ** 2
-        far = loss.slope * features.kappa / (penalties * self.n * float(self.epsilon))
-        noise = (features.size + 1) * far**2 * float(energies.sum())
+        signal = self.guessed_signal
+        with np.errstate(divide="ignore", over="ignore"):  # a penalty of next to nothing lets any noise in
+            far = loss.slope * features.kappa / (penalties * self.n * float(self.epsilon))
+            noise = (features.size + 1) * far**2 * float(energies.sum())
         guess = features.expected(ROUGH[self.bound is None])[: features.size]
-        kept = (
-            CURVATURE[self.criterion]
-            * energies[:, None]
-            / (CURVATURE[self.criterion] * energies[:, None] + 2 * penalties)
-        )
+        bent = CURVATURE[self.criterion] * energies[:, None]
+        kept = bent / (bent + 2 * penalties)
         if self.bound is None:  # only the sign of a decision matters: any multiple of the function will do
             risks: np.ndarray = signal * (1 - (guess @ kept) ** 2 / (guess @ kept**2 + noise / signal))
         else:

@@ -16,21 +16,25 @@ from dpfda.core.checks import Epsilon, Invalid, Neighbors, check_choice
 from dpfda.core.codec import LATER, Plain, from_plain
 from dpfda.core.errors import PlanMismatch
 from dpfda.methods import Auto, Method, Select, Staged
-from dpfda.methods.outlook import shape_of
+from dpfda.methods.auto import check_share
+from dpfda.methods.checked import Checked
+from dpfda.methods.outlook import LOOSE
 from dpfda.noise import Ball
-from dpfda.plans.accuracy import Accuracy
 from dpfda.plans.base import Plan
 from dpfda.plans.checks import CHOSEN
 from dpfda.plans.curves import alignment_of, check_alignment, check_curves, curve_words, with_words
+from dpfda.plans.forecast_accuracy import ForecastAccuracy
 from dpfda.plans.rounds import Rounds
 from dpfda.plans.rounds_before import RoundsBefore
 from dpfda.plans.schedule import Schedule
 from dpfda.plans.selected import Selected
 from dpfda.problems.mean import MeanProblem
+from dpfda.results.bands import Band
 from dpfda.results.components import ComponentRelease
 from dpfda.results.mean import MeanRelease
-from dpfda.results.postprocess import Band
+from dpfda.results.mean_bands import Evidence
 from dpfda.results.statements import Statement
+from dpfda.results.verdict import Verdict
 from dpfda.results.wording import AccuracyWords, Wording
 from dpfda.spaces.alignment import Align
 from dpfda.spaces.grid import AnyGrid
@@ -45,17 +49,10 @@ KERNEL_LENGTH = 0.3
 MOST_ENTRIES = 2**26
 
 
-class MeanAccuracy(Accuracy):
+class MeanAccuracy(ForecastAccuracy):
     """Of a mean: as shrunk after the noise where the plan says so, and by component where curves have several."""
 
     plan: MeanPlan
-
-    @cached_property
-    def expected_risk(self) -> float:
-        schedule = self.plan.schedule
-        if isinstance(schedule, Rounds) and not self.plan.postprocess:
-            return max(schedule.expected_stage.error, schedule.risk)
-        return schedule.risk
 
     def pointwise_sd(self, t: ArrayLike | None = None) -> np.ndarray:
         """Standard deviation of the noise at points `t` (default: the grid); where there are components, a row each."""
@@ -63,19 +60,17 @@ class MeanAccuracy(Accuracy):
         values = super().pointwise_sd(grid.rows(t))
         return values if t is not None and np.ndim(t) == 2 else grid.apart(values)
 
-    def band(self, level: float = 0.95) -> Band:
-        band, grid = super().band(level), self.plan.grid
-        return Band(grid.domain.points, grid.apart(band.lower), grid.apart(band.upper), level)
+    def noise_band(self, level: float = 0.95) -> Band:
+        band, grid = super().noise_band(level), self.plan.grid
+        return Band(grid.domain.points, grid.apart(band.lower), grid.apart(band.upper), level, band.covers)
 
-    def variability(self, release: MeanRelease) -> tuple[np.ndarray, np.ndarray]:
-        """Sampling variances of the released coefficients, and how much more or less curves vary at each grid point."""
+    def evidence(self, release: MeanRelease) -> Evidence:
+        """What the bands of a release rest on."""
         schedule = self.plan.schedule
-        if isinstance(schedule, Rounds) and (found := schedule.variability(release.drawn)) is not None:
-            return found
-        # Nothing was spent on it: as much as the bound allows, whatever the (noisy) mean takes of that.
-        shape = shape_of(self.plan.basis.eigenvalues[: release.stage.problem.basis.size], 1.0)
-        alone = self.plan.grid.count  # one component may take all of it
-        return shape * (self.plan.bound.outer**2 / self.plan.n) * alone, np.ones(self.plan.grid.size)
+        if isinstance(schedule, Rounds):
+            return schedule.evidence(release.drawn)
+        size = self.plan.basis.size
+        return Evidence(np.unique([i for part in release.stage.parts for i in part.where if i < size]))
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -215,6 +210,10 @@ class MeanPlan(Plan[MeanRelease]):
         chosen, epsilon = self.chosen, self.epsilon - self._count_epsilon
         if isinstance(chosen, Select):
             return Selected(self.problem, chosen, epsilon)
+        if isinstance(chosen, Checked) and chosen.check:
+            size = self.problem.basis.size
+            kept = {int(i) for part in chosen.calibrate(self.problem, epsilon) for i in part.where}
+            chosen = Staged(chosen.without_check(), shares=(Fraction(1),), check=check_share(len(kept), size))
         if isinstance(chosen, Staged):
             kind = RoundsBefore if chosen.rule is None else Rounds
             return kind(self.problem, chosen, epsilon, self._count_epsilon)
@@ -228,16 +227,44 @@ class MeanPlan(Plan[MeanRelease]):
         return replace(parts, choice=choice)
 
     @cached_property
-    def accuracy(self) -> Accuracy:
+    def accuracy(self) -> MeanAccuracy:
         return MeanAccuracy(self)
 
     def _accuracy_words(self) -> AccuracyWords:
-        """Stages count what shrinkage leaves, typically over a class of curves."""
+        """What is left in the end, typically over a class of curves."""
         accuracy = AccuracyWords(self, self.bound.outer, "the bound's radius")
-        if not isinstance(self.schedule, Rounds):
+        if type(self.problem) is not MeanProblem:
             return accuracy
-        after = " after shrinkage" if self.postprocess else ""
-        return replace(accuracy, risk=f"noise and bias{after}, typically over {self.schedule.outlook.described}")
+        after = " after shrinkage" if self._shrinks else ""
+        bounds = "" if self.accuracy.scale_is_known else f"bounds right to {max(LOOSE):g} times too large, and "
+        return replace(accuracy, risk=f"noise and bias{after}, typically over {bounds}smooth to rough curves")
+
+    @cached_property
+    def _shrinks(self) -> bool:
+        """Whether a release is shrunk after the noise by default."""
+        parts = [part for part in self.schedule.expected_stage.parts if part.where.max() < self.basis.size]
+        return self.postprocess and (isinstance(self.method, Auto) or all(isinstance(p.law, Ball) for p in parts))
+
+    def verdict_for(self, guess: ArrayLike) -> Verdict:
+        """The verdict where the mean itself is publicly guessed, instead of over the plan's class.
+
+        Parameters
+        ----------
+        guess : array
+            A curve, one value for each grid point: an earlier study's mean, say. Never the data's own.
+
+        Returns
+        -------
+        Verdict
+
+        Examples
+        --------
+        >>> import numpy as np, dpfda as dp
+        >>> plan = dp.MeanPlan(n=4000, epsilon=1.0, bound=dp.L2Ball(2.0), grid=48, method=dp.methods.KNorm(8))
+        >>> plan.verdict_for(np.sin(6 * plan.grid.points)).word
+        'clear'
+        """
+        return self.accuracy.verdict_for(guess)
 
     def postprocessed(self, release: MeanRelease) -> MeanRelease:
         parts = [part for part in release.stage.parts if part.where.max() < self.basis.size]

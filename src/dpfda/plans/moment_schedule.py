@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
@@ -18,11 +18,13 @@ from dpfda.bounds.sensitivity import Sensitivity
 from dpfda.noise import Ball, Laplace
 from dpfda.noise.law import Law
 from dpfda.plans.forecast import WITHIN, Forecast
+from dpfda.plans.regression_checking import check_parts, check_size, checked_fit, checked_residuals, sides
 from dpfda.plans.schedule import Schedule
 from dpfda.plans.settled import SECOND, Moments
 from dpfda.problems.design import Response, Shortened
 from dpfda.problems.moments import RADII, MomentProblem, ResidualProblem, SizeProblem
 from dpfda.problems.stage import Part, Stage
+from dpfda.results.coefficient_bands import CheckedFit
 
 if TYPE_CHECKING:
     from dpfda.plans.guided import Regression
@@ -32,14 +34,22 @@ HELD = 0.85
 
 
 class MomentSchedule(Schedule):
-    """One stage or four, as was settled: with all of epsilon, or with a part of it and a smaller response."""
+    """One stage or four, as was settled: with all of epsilon, or with a part of it and a smaller response.
+
+    `check` is the budget of what leaves with the last stage for bands, beyond that part.
+    """
 
     in_one_pass: ClassVar[str] = "plan with passes=1"
 
     def __init__(
-        self, plan: Regression, settled: Moments, epsilon: Fraction | None = None, response: Response | None = None
+        self,
+        plan: Regression,
+        settled: Moments,
+        epsilon: Fraction | None = None,
+        response: Response | None = None,
+        check: Fraction = Fraction(0),
     ):
-        self.plan, self.settled = plan, settled
+        self.plan, self.settled, self.check = plan, settled, check
         self.epsilon = plan.epsilon if epsilon is None else epsilon
         self.problem: MomentProblem = plan.problem if response is None else replace(plan.problem, response=response)
         within = WITHIN if isinstance(response, Shortened) else 1.0
@@ -61,7 +71,8 @@ class MomentSchedule(Schedule):
         first = sum(part.where.size for part in self.first.parts)
         if self.settled.passes == 1:
             return str(first)
-        return f"{first}, then {RADII} counts of sizes, then twice {self.plan.design.size * self.settled.refined}"
+        text = f"{first}, then {RADII} counts of sizes, then twice {self.plan.design.size * self.settled.refined}"
+        return text + (f" and {check_size(self.plan)} for bands" if self.check else "")
 
     @cached_property
     def first(self) -> Stage:
@@ -94,12 +105,14 @@ class MomentSchedule(Schedule):
             law: Law = Laplace.calibrated(epsilon, scales, every, sizes.sensitivity, sizes.max_abs)
             return Stage(sizes, (Part(np.arange(sizes.size), every, law),))
         residuals = self._residuals(drawn, shape * sizes.chosen(drawn[1], HELD))
-        law = quieter(
-            self.epsilon * (SECOND if len(drawn) == 2 else self.settled.last),
-            residuals.sensitivity,
-            residuals.max_abs,
-        )
-        return Stage(residuals, (Part(np.arange(residuals.size), np.ones(residuals.size), law),))
+        share = SECOND if len(drawn) == 2 else self.settled.last
+        law = quieter(self.epsilon * share, residuals.sensitivity, residuals.max_abs)
+        part = Part(np.arange(residuals.size), np.ones(residuals.size), law)
+        if len(drawn) == 2 or not self.check:
+            return Stage(residuals, (part,))
+        gram = self.plan.design.gram.matrix(drawn[0][: self.problem.first_size])
+        checked = checked_residuals(self.plan, residuals, gram, self.problem.response.outer)
+        return Stage(checked, (part, *check_parts(checked, self.check)))
 
     def _residuals(self, drawn: Sequence[np.ndarray], axes: np.ndarray) -> ResidualProblem:
         return ResidualProblem(**sides(self.plan, self.plan.response), rough=self.internal(drawn), axes=axes)
@@ -115,7 +128,8 @@ class MomentSchedule(Schedule):
         coefficients = solve(self._noises(drawn)[0]) @ self.problem.second(drawn[0])
         for moment, noise in zip(drawn[2:], self._noises(drawn)[1:], strict=True):
             coefficients = coefficients.copy()
-            coefficients[:, : self.settled.refined] += solve(noise) @ moment.reshape(self.plan.design.size, -1)
+            moments = moment[: self.plan.design.size * self.settled.refined]  # a check may follow them
+            coefficients[:, : self.settled.refined] += solve(noise) @ moments.reshape(self.plan.design.size, -1)
         values: np.ndarray = coefficients
         return values
 
@@ -154,7 +168,7 @@ class MomentSchedule(Schedule):
 
         The first moment that the data really had is what was released minus noise like the one that was drawn.
         """
-        noise = self.first.spread([part.law.simulate(size, rng) for part in self.first.parts])
+        noise = self.first_noise(size, rng)
         count, solve, noises = self.settled.refined, self._solver(drawn[0]), self._noises(drawn)
         rough = solve(noises[0]) @ self.problem.second(drawn[0])
         true = self.plan.design.gram.matrix(drawn[0][: self.problem.first_size] - noise[:, : self.problem.first_size])
@@ -170,13 +184,17 @@ class MomentSchedule(Schedule):
         values: np.ndarray = whole.reshape(size, -1)
         return values
 
+    def checked(self, drawn: Sequence[np.ndarray]) -> CheckedFit | None:
+        """What the check for bands found; None where there was none."""
+        if not self.check:
+            return None
+        last, numbers = self.next(drawn[:-1]), drawn[0][: self.problem.first_size]
+        assert last is not None
+        return checked_fit(self.plan, last, drawn[-1], numbers, self.first_noise, self.problem.response.outer)
 
-def sides(plan: Regression, response: Response) -> dict[str, Any]:
-    """What problems of all stages share: both sides of the records, and who may differ."""
-    return {
-        "basis": plan.released_basis, "design": plan.design, "response": response, "n": plan.n,
-        "neighbors": plan.neighbors, "invalid": plan.invalid,
-    }  # fmt: skip
+    def first_noise(self, size: int, rng: np.random.Generator) -> np.ndarray:
+        """Simulated noise of the first stage."""
+        return self.first.spread([part.law.simulate(size, rng) for part in self.first.parts])
 
 
 def quieter(epsilon: Fraction, sensitivity: Sensitivity, max_abs: np.ndarray) -> Law:

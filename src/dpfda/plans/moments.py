@@ -48,6 +48,16 @@ class MomentAccuracy(Accuracy):
     """Of predictions, as far as public guesses of the signal tell."""
 
     plan: MomentPlan[Any]
+    signal_name = "what predictions should differ by from the public centre (root mean squares)"
+
+    @cached_property
+    def signal(self) -> float:
+        return float(np.sqrt(self.plan.forecast.signal))
+
+    @cached_property
+    def risk_range(self) -> tuple[float, float]:
+        """There is one guess: the risk itself, twice."""
+        return self.expected_risk, self.expected_risk
 
     @property
     def expected_error(self) -> float:
@@ -101,6 +111,11 @@ class MomentPlan(Plan[R]):
         """Whether all responses have the same length by construction, so that there is no radius to be found."""
         return False
 
+    @property
+    def check_share(self) -> Fraction:
+        """Share of the check for bands, of what the radius leaves; none where bands are of the noise only."""
+        return Fraction(0)
+
     def _check_stages(self) -> None:
         if self.split is not None and (isinstance(self.split, bool) or not _between(self.split, 0, 1)):
             raise ParameterError(
@@ -133,14 +148,14 @@ class MomentPlan(Plan[R]):
         """What was settled: by default as :mod:`dpfda.plans.guided` says, else one pass or four, as asked for."""
         return guided.settle(self) if self.is_guided else self.moments_for(Fraction(1))
 
-    def moments_for(self, left: Fraction) -> Moments:
-        """One pass or four for this share of epsilon, whichever should predict better."""
+    def moments_for(self, left: Fraction, passes: int | None = None) -> Moments:
+        """One pass or four for this share of epsilon: as asked for, or whichever should predict better."""
         one = self._settled(left)
         wanted = Fraction(ceil(100 * SIZE_NOISE / (self.n * float(self.epsilon * left))), 100)
         size = min(MOST_SIZE, max(LEAST_SIZE, wanted))
         four = min((self._settled(left, first, size) for first in FIRSTS), key=lambda s: self.risk_of(s, left))
         better = four if self.risk_of(four, left) < self.risk_of(one, left) else one
-        return {None: better, 1: one, 4: four}[self.passes]
+        return {None: better, 1: one, 4: four}[self.passes or passes]
 
     def _settled(self, left: Fraction, first: Fraction = Fraction(1), size: Fraction = Fraction(0)) -> Moments:
         """Components and split for these shares of the first two stages; without shares, for a single pass."""
@@ -223,11 +238,12 @@ def _between(value: object, low: float, high: float) -> bool:
 
 def stage_words(plan: MomentPlan[Any]) -> str:
     """How often the data is read, and for what share of the budget each time."""
-    chosen, how = plan.chosen, ""
+    chosen, how, check = plan.chosen, "", ""
     if isinstance(chosen, Guided):
         how = f"{guided.words(chosen)} The data is read {chosen.passes} times."
         if chosen.moments is None:
             return how
+        check = f" {guided.check_words(chosen)}" if chosen.check else ""
         chosen = chosen.moments
         of = "of what is left"
     else:
@@ -241,5 +257,5 @@ def stage_words(plan: MomentPlan[Any]) -> str:
     start = f"{how} Then" if how else "The data is read four times:"
     return (
         f"{start} for two moments ({chosen.first} {of}), the size of residuals ({chosen.size}), and twice the moments "
-        f"of clipped residuals ({SECOND} and {chosen.last}); these shares add up to epsilon."
+        f"of clipped residuals ({SECOND} and {chosen.last}).{check} These shares add up to epsilon."
     )

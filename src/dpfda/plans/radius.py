@@ -23,8 +23,9 @@ from dpfda.plans.schedule import Schedule
 from dpfda.problems.mean import MeanProblem
 from dpfda.problems.norms import TELL_APART, NormProblem, octave_price
 from dpfda.problems.stage import Stage
-from dpfda.results.postprocess import Band
+from dpfda.results.bands import Band
 from dpfda.results.radius import RadiusRelease
+from dpfda.results.verdict import COARSE
 from dpfda.results.wording import AccuracyWords, Wording
 from dpfda.spaces.alignment import Align
 from dpfda.spaces.grid import AnyGrid
@@ -78,6 +79,20 @@ class RadiusAccuracy(Accuracy):
     """Of a quantile: by which share of the curves it may be missed."""
 
     plan: RadiusPlan
+    signal_name = "the share of curves that are to be held"
+
+    @property
+    def signal(self) -> float:
+        return float(self.plan.quantile)
+
+    @property
+    def rated(self) -> tuple[float, str]:
+        """What may be missed is a bound that is stated, and no noise in a curve: coarse at worst."""
+        return min(super().rated[0], COARSE), ""
+
+    @property
+    def risk_range(self) -> tuple[float, float]:
+        return self.expected_risk, self.expected_risk
 
     @property
     def expected_error(self) -> float:

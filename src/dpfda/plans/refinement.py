@@ -19,6 +19,7 @@ from dpfda.plans.schedule import Schedule
 from dpfda.problems.bins import BinProblem, atom_sizes, equal_parts
 from dpfda.problems.density import DensityProblem
 from dpfda.problems.stage import Stage, shrunk_errors, typical
+from dpfda.results.counts import NoisyCounts, NoisyRound
 from dpfda.results.log_density import Counted, fitted
 from dpfda.spaces.steps import StepBasis
 
@@ -105,6 +106,15 @@ class Refinement(Schedule):
         values: np.ndarray = fitted(seen, grid.size, total * self.problem.n) / grid.weights
         return values
 
+    def noisy_counts(self, drawn: Sequence[np.ndarray]) -> NoisyCounts:
+        """All rounds as they were drawn, for bands."""
+        rounds = [
+            NoisyRound(np.array(cast(BinProblem, stage.problem).starts), draw, float(stage.parts[0].law.scales[0]))
+            for stage, draw in zip(self.stages(drawn), drawn, strict=True)
+        ]
+        problem = self.problem
+        return NoisyCounts(tuple(rounds), problem.atom_edges, problem.n, not problem.count_is_private)
+
     def of_the_points(self, drawn: Sequence[np.ndarray]) -> np.ndarray:
         """The density of the points themselves, which stray from the fitted one: by sampling, as far as counts tell.
 
@@ -128,7 +138,12 @@ class Refinement(Schedule):
 
     @property
     def risk(self) -> float:
-        """What shrinkage would leave over the class of densities, of waves as long as the bins of a uniform one.
+        """What shrinkage would leave over the class of densities, typically."""
+        return typical(self.risks, self.problem.class_norms)
+
+    @property
+    def risks(self) -> np.ndarray:
+        """The same for each density of the class, of waves as long as the bins of a uniform one.
 
         In equal bins every cosine has the noise of all bins together; rounds add up by their precision. What bins in
         the right place gain for narrow densities is not counted.
@@ -140,7 +155,7 @@ class Refinement(Schedule):
         filter = np.zeros(problem.basis.size)
         filter[: max(bins for bins, _ in self.rounds) + 1] = 1.0
         variance = problem.sampling + problem.center_coefficients[0] ** 2 / precision
-        return typical(shrunk_errors(problem.prior_energies, filter, variance), problem.class_norms)
+        return shrunk_errors(problem.prior_energies, filter, variance)
 
     @property
     def numbers_text(self) -> str:

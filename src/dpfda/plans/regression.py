@@ -16,12 +16,14 @@ from dpfda.core.codec import LATER
 from dpfda.core.errors import ParameterError, shown
 from dpfda.plans.checks import CHOSEN
 from dpfda.plans.curves import as_grid, check_curves, curve_words, only_curves
-from dpfda.plans.guided import MANY, RULE, SLOPES
+from dpfda.plans.guided import CHECKED, MANY, SLOPES
 from dpfda.plans.moments import RISK, MomentAccuracy, MomentPlan, stage_words
+from dpfda.plans.regression_checking import CHECK
 from dpfda.problems.design import Covariates, CurveResponse
 from dpfda.problems.mean import MeanProblem
 from dpfda.results.regression import RegressionRelease
 from dpfda.results.wording import AccuracyWords, Wording
+from dpfda.spaces.completed import CompletedBasis
 from dpfda.spaces.grid import Grid
 from dpfda.spaces.kernels import Kernel
 from dpfda.spaces.stacked import StackedBasis
@@ -82,8 +84,8 @@ class RegressionPlan(MomentPlan[RegressionRelease]):
     fill : int, optional
         The longest gap, in points, that is interpolated within a curve.
     rule : int, optional
-        The rule by which stages are chosen where neither `split` nor `passes` is given. None is that of older files,
-        without a radius.
+        The rule by which stages are chosen where neither `split` nor `passes` is given. 2 has no check for bands, None
+        (older files) no radius either.
 
     Raises
     ------
@@ -119,7 +121,7 @@ class RegressionPlan(MomentPlan[RegressionRelease]):
             invalid: Invalid = "raise",
             standardize: bool = False,
             fill: int | None = None,
-            rule: int | None = RULE,
+            rule: int | None = CHECKED,
         ) -> None: ...
 
     n: int
@@ -137,7 +139,7 @@ class RegressionPlan(MomentPlan[RegressionRelease]):
     standardize: bool = False
     fill: int | None = None
     #: The rule by which stages were chosen; older files name none, and keep theirs.
-    rule: int | None = field(default=RULE, metadata=LATER)
+    rule: int | None = field(default=CHECKED, metadata=LATER)
 
     def __post_init__(self) -> None:
         put = partial(object.__setattr__, self)
@@ -166,6 +168,8 @@ class RegressionPlan(MomentPlan[RegressionRelease]):
     def response(self) -> CurveResponse:
         basis = self.kernel.basis(self.grid)
         line = basis.first(min(MOST_FUNCTIONS, basis.size))
+        if self.check_share and line.size < MOST_FUNCTIONS:
+            line = CompletedBasis(line, MOST_FUNCTIONS)
         ball = Ellipsoid(np.full(line.size, self.bound.radius), self.bound.center)
         facts = (self.n, self.kernel.decay, self.neighbors, self.invalid, self.standardize, self.fill)
         return CurveResponse(MeanProblem(line, ball, *facts))
@@ -184,6 +188,10 @@ class RegressionPlan(MomentPlan[RegressionRelease]):
         """By records times epsilon for each coefficient function."""
         each = records / self.design.size
         return "mean" if each < SLOPES else "residuals" if each < MANY else "moments"
+
+    @property
+    def check_share(self) -> Fraction:
+        return CHECK if self.is_guided and self.rule == CHECKED else Fraction(0)
 
     @property
     def radius_is_public(self) -> bool:

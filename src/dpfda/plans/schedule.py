@@ -99,6 +99,11 @@ class Schedule(ABC):
         return self.expected_stage.risk
 
     @property
+    def risks(self) -> np.ndarray:
+        """The same for each member of the public class."""
+        return self.expected_stage.risks
+
+    @property
     def numbers_text(self) -> str:
         """How many numbers leave."""
         return f"{sum(part.where.size for part in self.first.parts)} of {self.first.problem.size}"

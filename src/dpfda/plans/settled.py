@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 
-from dpfda.core.codec import Fact
+from dpfda.core.codec import LATER, Fact
 
 #: Share of the budget for the moments of residuals, where there are four stages.
 SECOND = Fraction(3, 25)
@@ -32,7 +32,7 @@ class Moments(Fact):
 class Guided(Fact):
     """The same where the radius of responses is found first.
 
-    Shares are of all of epsilon; those of `moments` are of what the radius leaves.
+    Shares are of all of epsilon; those of `moments` are of what the radius and the check leave.
 
     `way` is "mean" (the mean alone), "residuals" (the mean, the size of residuals about it, then their moments) or
     "moments" (as `moments` says, with responses clipped to the radius).
@@ -47,11 +47,13 @@ class Guided(Fact):
     components: int = 0
     refined: int = 0
     moments: Moments | None = None
+    #: Share of the check for bands, which leaves with the last moments of residuals; older plans have none.
+    check: Fraction | None = field(default=None, metadata=LATER)
 
     @property
     def left(self) -> Fraction:
-        """What is left for the stages after the radius."""
-        return 1 - self.radius
+        """What is left for the stages after the radius, without the check."""
+        return 1 - self.radius - (self.check or 0)
 
     @property
     def last(self) -> Fraction:

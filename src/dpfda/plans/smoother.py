@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Unpack
 
 import numpy as np
 
@@ -29,6 +29,7 @@ from dpfda.plans.guided import RULE, SLOPES
 from dpfda.plans.kernel import ROUGH
 from dpfda.plans.kernel_choice import as_stationary, candidates, kernel_words
 from dpfda.plans.moments import RISK, MomentAccuracy, MomentPlan, stage_words
+from dpfda.plans.verdict import OtherFacts
 from dpfda.problems.design import Features, NumberResponse
 from dpfda.results.function import SmootherRelease
 from dpfda.results.wording import AccuracyWords, Wording
@@ -202,6 +203,10 @@ class SmootherPlan(MomentPlan[SmootherRelease]):
     def way(self, records: float) -> str:
         """Fewer records than a slope needs are spent on the level alone."""
         return "mean" if records < SLOPES else "moments"
+
+    def _varied(self, **facts: Unpack[OtherFacts]) -> SmootherPlan:
+        anew: dict[str, Any] = {"components": None}
+        return replace(self, **{**anew, **facts})
 
     @property
     def release_type(self) -> type[SmootherRelease]:

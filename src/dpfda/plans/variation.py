@@ -16,64 +16,64 @@ from dpfda.noise import Laplace
 from dpfda.problems.ellipsoid_stages import VaryProblem
 from dpfda.problems.mean import MeanProblem
 from dpfda.problems.stage import Part, Stage
+from dpfda.problems.together import Together
 
 #: Sizes of variation are measured up to this many times the squared distance that the last ellipsoid was made for.
 FURTHER = 1.5
 #: Pieces of the domain in which variation is told apart: one for each of this many records times epsilon.
 FOR_A_PIECE, FEWEST_PIECES, MOST_PIECES = 20.0, 4, 24
+#: The same where there is one round, which has less of both: from one piece up to four.
+FOR_A_HALF = 10.0
 
 
-def variation_stage(inner: MeanProblem, starts: tuple[int, ...], epsilon: Fraction) -> Stage:
-    """The stage about the curves of the last round, clipped to its ellipsoid; both lists cost half of epsilon each."""
+def vary_about(inner: MeanProblem, starts: tuple[int, ...], epsilon: Fraction, by_frequency: bool) -> VaryProblem:
+    """Sizes of variation about the centre of the last of several rounds; earlier plans asked by frequency as well."""
+    cuts = _cuts(inner, float(np.clip(inner.n * float(epsilon) / FOR_A_PIECE, FEWEST_PIECES, MOST_PIECES)))
+    return VaryProblem(inner, starts if by_frequency else (), reference_of(inner, starts), cuts)
+
+
+def vary_in_one_round(inner: MeanProblem, epsilon: Fraction) -> VaryProblem:
+    """Sizes of curves about the public centre, where no other centre was found."""
+    cuts = _cuts(inner, float(np.clip(inner.n * float(epsilon) / FOR_A_HALF, 1, FEWEST_PIECES)))
+    return VaryProblem(inner, (), inner.bound.outer, cuts)
+
+
+def reference_of(inner: MeanProblem, starts: tuple[int, ...]) -> float:
+    """The distance from the centre up to which variation is measured: somewhat beyond the last ellipsoid."""
     sizes = np.diff((*starts, inner.basis.size))
     axes, weights = cast(Ellipsoid, inner.bound).axes[list(starts)], np.sqrt(sizes * (sizes + 1))
-    reference = float(np.sqrt(FURTHER * (axes**3 * weights).sum() / (axes * weights).sum()))
-    problem = VaryProblem(inner, starts, reference, _cuts(inner, epsilon))
-    half, blocks, parts = epsilon / 2, len(starts), []
-    for where in (np.arange(blocks), np.arange(blocks, problem.size)):
-        sensitivity, ones = problem.sensitivity.restricted(where), np.ones(where.size)
-        scales = ones * (sensitivity.support(ones) / float(half))
-        parts.append(Part(where, ones, Laplace.calibrated(half, scales, ones, sensitivity, ones)))
-    return Stage(problem, tuple(parts))
+    return float(np.sqrt(FURTHER * (axes**3 * weights).sum() / (axes * weights).sum()))
 
 
-def _cuts(inner: MeanProblem, epsilon: Fraction) -> tuple[int, ...]:
+def variation_stage(problem: VaryProblem, epsilon: Fraction, together: Together | None, place: int) -> Stage:
+    """The stage that draws the sizes; where there are two lists of them, each costs half of epsilon."""
+    blocks, parts = len(problem.starts), []
+    lists = [where for where in (np.arange(blocks), np.arange(blocks, problem.size)) if where.size]
+    for where in lists:
+        sensitivity, ones, share = problem.sensitivity.restricted(where), np.ones(where.size), epsilon / len(lists)
+        scales = ones * (sensitivity.support(ones) / float(share))
+        parts.append(Part(where, ones, Laplace.calibrated(share, scales, ones, sensitivity, ones)))
+    return Stage(problem, tuple(parts), together, place)
+
+
+def _cuts(inner: MeanProblem, pieces: float) -> tuple[int, ...]:
     """Into how many pieces each axis is cut to see where curves vary: as many as noise lets us tell apart."""
-    grid, strength = inner.grid, inner.n * float(epsilon)
-    pieces = float(np.clip(strength / FOR_A_PIECE, FEWEST_PIECES, MOST_PIECES))
+    grid = inner.grid
     most = (pieces / grid.count) ** (1 / len(grid.domain.axes))
     cuts = tuple(min(max(1, int(most)), axis.size) for axis in grid.domain.axes)
     return cuts if grid.count == 1 else (grid.count, *cuts)  # components may vary by different amounts
 
 
-def variability(stage: Stage, draw: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Variances that sampling brings to the coefficients, and how much more or less curves vary at each grid point.
+def variance_of(stage: Stage, draw: np.ndarray) -> np.ndarray:
+    """How much curves vary at each grid point, about the centre of the stage: too much rather than too little.
 
-    Noisy sizes are taken at one scale of their noise above what was drawn: too wide rather than too narrow.
+    Noisy sizes are taken at one scale of their noise above what was drawn, and each piece at the size of its largest
+    neighbour, since nothing is known of where inside a piece curves vary.
     """
-    problem = cast(VaryProblem, stage.problem)
-    grid, size, blocks = problem.inner.grid, problem.inner.basis.size, len(problem.starts)
-    lengths = np.diff((*problem.starts, size))
-    sizes = np.minimum(np.maximum(draw[:blocks], 0.0) + stage.scales[:blocks], 1.0)
-    axes = np.asarray(problem.inner.bound.lengths(size))
-    sampling = np.repeat(sizes / lengths, lengths) * axes**2 / problem.n
-    evenly = problem.basis.functions**2 @ sampling * grid.weights
-    expected = np.bincount(problem.pieces, evenly, problem.windows)
+    problem, blocks = cast(VaryProblem, stage.problem), len(cast(VaryProblem, stage.problem).starts)
+    grid = problem.inner.grid
+    sizes = np.minimum(np.maximum(draw[blocks:], 0.0) + stage.scales[blocks:], 1.0)
+    lengths = np.bincount(problem.pieces, grid.weights, problem.windows)
     near = 3 if grid.count == 1 else (1, 3)  # components are no neighbours
-    gain = _gain(draw[blocks:], stage.variance[blocks:], expected / expected.sum(), grid.count)
-    # Nothing is known of edges inside pieces.
-    widest = maximum_filter(gain.reshape(problem.cuts), near, mode="nearest")
-    return sampling, widest.ravel()[problem.pieces]
-
-
-def _gain(found: np.ndarray, noise: np.ndarray, expected: np.ndarray, alone: int = 1) -> np.ndarray:
-    """How much more curves vary on each piece than expected; differences that noise explains are shrunk away.
-
-    As far as noise hides them, any one of `alone` components may vary for all.
-    """
-    total = max(float(found.sum()), float(np.sqrt(noise.sum())))
-    excess = np.maximum(found, 0.0) / (total * expected) - 1
-    by_noise = float((noise / (total * expected) ** 2).sum())
-    kept = max(0.0, 1 - by_noise / max(float((excess**2).sum()), 1e-300))
-    values: np.ndarray = np.sqrt(np.maximum(1 + kept * excess + (1 - kept) * (alone - 1), 0.05))
-    return values
+    found = (sizes * problem.reference**2 / lengths).reshape(problem.cuts)
+    return np.asarray(maximum_filter(found, near, mode="nearest").ravel()[problem.pieces])

@@ -180,6 +180,17 @@ class DensityProblem(DefaultProblem):
             places = places[~bad]
         return np.bincount(places, minlength=int(np.prod(self.bins)))
 
+    def places(self, x: np.ndarray) -> np.ndarray:
+        """The atoms of points of a line, as records are placed; beyond the domain the outermost ones."""
+        inside = np.clip(x, *self.grid.axes[0].span)
+        return self._placed(inside, self.grid.axes[0], 0, self.bins[0])[0]
+
+    @property
+    def atom_edges(self) -> np.ndarray:
+        """Where the atoms of a line begin and end."""
+        axis = self.grid.axes[0]
+        return np.linspace(*axis.span, axis.size + 1) if self.edges is None else self.edges[0]
+
     def _placed(self, x: np.ndarray, axis: Grid, a: int, count: int) -> tuple[np.ndarray, np.ndarray]:
         """The cell or bin of each value along one axis, and which values have none."""
         low, high = axis.span

@@ -5,7 +5,6 @@ Both look at each record alone, through the same coefficients as the mean, and a
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -17,10 +16,8 @@ from dpfda.bounds.lattice import RADIUS
 from dpfda.bounds.sensitivities import ManhattanSensitivity
 from dpfda.bounds.sensitivity import Sensitivity
 from dpfda.core import codec
-from dpfda.core.errors import RecordError
 from dpfda.problems.defaults import check_count, check_key
-from dpfda.problems.derived import DerivedProblem, Scores, check_totals
-from dpfda.problems.mean import CHUNK
+from dpfda.problems.derived import DerivedProblem, Scores, check_totals, in_chunks
 from dpfda.problems.summary import Summary
 
 #: Energies are rounded down to this fraction of the body's: any value is valid, since they still add up to one at most.
@@ -54,7 +51,7 @@ class InsideProblem(Scores):
         return self.candidates.T**-2.0
 
     def total(self, batch: np.ndarray) -> np.ndarray:
-        return _in_chunks(self._totals, batch, self.size)
+        return in_chunks(self._totals, batch, self.size)
 
     def check(self, summary: Summary) -> None:
         check_key(self, summary, "centre, bound or per-curve options")
@@ -77,7 +74,7 @@ class InsideProblem(Scores):
 
 @dataclass(frozen=True, eq=False)
 class VaryProblem(DerivedProblem):
-    """Mean squared sizes of clipped records: first by block of frequencies, then by piece of the domain.
+    """Mean squared sizes of records about the centre: by block of frequencies (if any), then by piece of the domain.
 
     Either kind adds up to one at most for each record: blocks in units of `inner`'s body, pieces in units of
     `reference`, a distance from the centre. `cuts` says into how many pieces each axis of the domain is cut.
@@ -116,7 +113,7 @@ class VaryProblem(DerivedProblem):
         return np.ravel_multi_index(np.meshgrid(*cuts, indexing="ij"), self.cuts).ravel()
 
     def total(self, batch: np.ndarray) -> np.ndarray:
-        return _in_chunks(self._totals, batch, self.size)
+        return in_chunks(self._totals, batch, self.size)
 
     def check(self, summary: Summary) -> None:
         check_key(self, summary, "centre, bound or per-curve options")
@@ -124,7 +121,7 @@ class VaryProblem(DerivedProblem):
         check_count(self, summary)
 
     def _totals(self, batch: np.ndarray) -> np.ndarray:
-        frequencies = block_energies(self.inner.encode(batch) / RADIUS, self.starts)
+        frequencies = block_energies(self.inner.encode(batch) / RADIUS, self.starts) if self.starts else []
         places = self._places(batch)
         return np.array([np.floor(e * ENERGY).sum() for e in (*frequencies, *places)]).astype(np.int64)
 
@@ -138,17 +135,6 @@ class VaryProblem(DerivedProblem):
 
     def estimate(self, summary: Summary) -> list[Fraction]:
         return [Fraction(int(t), ENERGY * self.n) for t in summary.totals]
-
-
-def _in_chunks(totals: Callable[[np.ndarray], np.ndarray], batch: np.ndarray, size: int) -> np.ndarray:
-    """Totals of a batch, a few records at a time; errors name rows of the whole."""
-    found = np.zeros(size, dtype=np.int64)
-    for start in range(0, len(batch), CHUNK):
-        try:
-            found += totals(batch[start : start + CHUNK])
-        except RecordError as error:
-            raise error.shifted(start) from None
-    return found
 
 
 def block_energies(rows: np.ndarray, starts: tuple[int, ...]) -> list[np.ndarray]:

@@ -36,6 +36,9 @@ MATRIX_BITS = 52
 #: and may reach this many times that radius (a part outside the basis is projected away). Bits as many as keep products
 #: exact (derivations: exact totals); any room is safe, since coefficients are clipped afterwards.
 CURVE_BITS, HEADROOM = 25, 4.0
+#: Fixed-point bits of the matrix between clipped curves and functions: products of integers stay below 2^53
+#: (derivations: left out).
+PROJECTION_BITS = 28
 #: Curves that are brought to coefficients at a time; the bits do not depend on it.
 CHUNK = 1024
 
@@ -186,6 +189,28 @@ class MeanProblem(DefaultProblem):
             found = curves - self.center
         found[invalid] = 0.0
         return np.asarray(found)
+
+    def left_out(self, batch: np.ndarray, kept: np.ndarray) -> np.ndarray:
+        """What :meth:`encode` does not count of a record, in the functions `kept`: clipped away, or in other functions.
+
+        Values on the grid times the roots of its weights, so that lengths are Euclidean. A function of each record
+        alone: integer products that are exact in any order (derivations: left out), then elementwise steps.
+        """
+        curves, invalid = self._prepare(batch)
+        encoded, matrix = self.encode(batch), self.projection(kept)
+        if self.bound.on_grid:
+            inside = np.rint(encoded @ matrix * 2.0**-PROJECTION_BITS)
+        else:
+            inside = np.rint(encoded[:, kept] * (self.bound.lengths(self.code_basis.size)[kept] / self.bound.outer))
+        counted = (inside @ matrix.T) * (2.0**-PROJECTION_BITS * self.bound.outer / self._inner_radius)
+        with np.errstate(over="ignore"):
+            found = (curves - self.center) * np.sqrt(self.grid.weights) - counted
+        found[invalid] = 0.0
+        return np.asarray(found)
+
+    def projection(self, kept: np.ndarray) -> np.ndarray:
+        """Integer matrix of some functions: coarser than what linear algebra leaves to the machine."""
+        return np.asarray(np.rint(self.code_basis.vectors[:, kept] * 2.0**PROJECTION_BITS))
 
     def total(self, batch: np.ndarray) -> np.ndarray:
         """Sum of :meth:`encode` over a batch; one pass over memory when curves are taken as they are."""

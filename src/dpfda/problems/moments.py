@@ -98,11 +98,16 @@ class PairProblem(DefaultProblem, ABC):
 
     # -- records ----------------------------------------------------------------------------
 
+    @property
+    def chunk(self) -> int:
+        """Records handled at a time; totals do not depend on it."""
+        return self.design.chunk
+
     def total(self, batch: np.ndarray) -> np.ndarray:
-        totals = self._products(*self._encoded(batch[:0]))
-        for start in range(0, len(batch), self.design.chunk):
+        totals, chunk = self._products(*self._encoded(batch[:0])), self.chunk
+        for start in range(0, len(batch), chunk):
             try:
-                totals = totals + self._products(*self._encoded(batch[start : start + self.design.chunk]))
+                totals = totals + self._products(*self._encoded(batch[start : start + chunk]))
             except RecordError as error:
                 raise error.shifted(start) from None
         return totals

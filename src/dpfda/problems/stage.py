@@ -17,6 +17,7 @@ from dpfda.core.errors import ParameterError
 from dpfda.noise.law import Law
 from dpfda.problems.contracts import Problem
 from dpfda.problems.summary import Summary
+from dpfda.problems.together import Together
 
 
 @dataclass(frozen=True)
@@ -52,10 +53,24 @@ def _soft(x: Fraction, threshold: Fraction) -> Fraction:
 
 @dataclass(frozen=True)
 class Stage:
-    """One pass over the records: a problem and the parts in which its statistic leaves."""
+    """A problem and the parts in which its statistic leaves: one pass over the records, or one of several in a pass.
+
+    A stage that shares a pass says with which others (`together`), and at which `place` among them its problem is.
+    """
 
     problem: Problem
     parts: tuple[Part, ...]
+    together: Together | None = None
+    place: int = 0
+
+    @property
+    def encoder(self) -> Problem | Together:
+        """What the records are read for."""
+        return self.problem if self.together is None else self.together
+
+    def check(self, summary: Summary) -> None:
+        """Refuse a summary that does not belong here, before anything is charged."""
+        self.encoder.check(summary)
 
     @property
     def epsilon(self) -> Fraction:
@@ -67,16 +82,18 @@ class Stage:
 
     def to_lattice(self, summary: Summary) -> list[Sequence[Any]]:
         """The numbers right before noise, as each law takes them. Confidential."""
-        values = self.problem.estimate(self._complete(summary))
+        whole = self._complete(summary)
+        own = whole if self.together is None else self.together.own(whole, self.place)
+        values = self.problem.estimate(own)
         return [part.law.to_lattice(part.apply(values)) for part in self.parts]
 
     def _complete(self, summary: Summary) -> Summary:
         """The summary filled up to the public n: records that are missing count as unusable ones."""
-        problem = self.problem
-        if problem.count_is_private or summary.count >= problem.n:
+        encoder, n = self.encoder, self.problem.n
+        if encoder.count_is_private or summary.count >= n:
             return summary
-        lost = problem.kind(problem.key, 1, problem.total(np.full((1, problem.width), np.nan)))
-        return summary.plus(lost.times(problem.n - summary.count))
+        lost = encoder.kind(encoder.key, 1, encoder.total(np.full((1, encoder.width), np.nan)))
+        return summary.plus(lost.times(n - summary.count))
 
     def spread(self, blocks: Sequence[np.ndarray]) -> np.ndarray:
         """One vector of the statistic's length from one block per part, zero elsewhere."""
@@ -118,16 +135,21 @@ class Stage:
 
     @property
     def risk(self) -> float:
-        """Expected squared error: noise, the records' own variability where known, and bias under the guesses."""
+        """Expected squared error, typically: noise, the records' own variability where known, bias under guesses."""
+        return typical(self.risks, self.problem.class_norms)
+
+    @property
+    def risks(self) -> np.ndarray:
+        """The same for each member of the class."""
         problem = self.problem
         if problem.shrinks:
-            return self._shrunk_risk
+            return self._shrunk_risks
         filter = self.filter[: problem.basis.size]
         sampled = filter**2 * problem.sampling
         bias = (
             np.array([self.bias(prior_energy) for prior_energy in problem.prior_energies]) + problem.irreducible_error
         )
-        return typical(self.error + float((sampled * problem.basis.energies).sum()) + bias, problem.class_norms)
+        return np.asarray(self.error + float((sampled * problem.basis.energies).sum()) + bias)
 
     def bias(self, prior_energy: np.ndarray) -> float:
         """Squared error of the filters alone: coordinates that no part carries are missed entirely."""
@@ -138,14 +160,12 @@ class Stage:
         return float((errors * self.problem.basis.energies).sum())
 
     @property
-    def _shrunk_risk(self) -> float:
+    def _shrunk_risks(self) -> np.ndarray:
         """What of the risk is left after the best linear shrinkage."""
         problem = self.problem
         filter = self.filter[: problem.basis.size]
         variance = problem.finish_variance(self.variance) + filter**2 * problem.sampling
-        return typical(
-            shrunk_errors(problem.prior_energies, filter, variance) + problem.irreducible_error, problem.class_norms
-        )
+        return shrunk_errors(problem.prior_energies, filter, variance) + problem.irreducible_error
 
     @property
     def filter(self) -> np.ndarray:

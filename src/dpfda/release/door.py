@@ -20,13 +20,13 @@ import numpy as np
 from dpfda.core.checks import check_name
 from dpfda.core.errors import PlanMismatch
 from dpfda.ledger import Ledger
-from dpfda.problems.contracts import Problem
+from dpfda.problems.contracts import Encoder
 from dpfda.problems.stage import Stage
 from dpfda.problems.summary import Summary
 
 log = logging.getLogger("dpfda")
-#: Reads the records again, once for all problems, each by its name.
-Reread: TypeAlias = Callable[[Mapping[str, Problem]], Mapping[str, Summary]]
+#: Reads the records again, once for all encoders, each by its name.
+Reread: TypeAlias = Callable[[Mapping[str, Encoder]], Mapping[str, Summary]]
 Releases: TypeAlias = dict[str, Any]
 
 
@@ -104,7 +104,7 @@ def execute(
     for name, plan in plans.items():
         if reread is None and plan.schedule.passes > 1:
             raise PlanMismatch("This plan reads the records several times: pass them, or plan with passes=1.")
-        plan.stage.problem.check(summaries[name])
+        plan.stage.check(summaries[name])
         on_lattice[name] = plan.stage.to_lattice(summaries[name])
     account = Account(joint_plan, plans)
     account.add({name: plan.stage for name, plan in plans.items()})
@@ -173,21 +173,21 @@ def _draw_later_stages(
     account: Account,
     reread: Reread | None,
 ) -> None:
-    """Later stages, one pass over the records for all plans together."""
-    pending = plans
+    """Later stages, one pass over the records for all plans together; a stage may share the pass before it."""
+    pending, latest = plans, dict(summaries)
     while pending:
         following = {name: plan.schedule.next(drawn[name]) for name, plan in pending.items()}
         stages: dict[str, Stage] = {name: stage for name, stage in following.items() if stage is not None}
-        others = {n: stage.problem for n, stage in stages.items() if stage.problem.key != summaries[n].key}
+        others = {n: stage.encoder for n, stage in stages.items() if stage.encoder.key != latest[n].key}
         if others and reread is None:
             raise PlanMismatch("This plan reads the records several times: pass them, or plan with passes=1.")
         account.add(stages)
         read = reread(others) if others and reread is not None else {}
         for name, stage in stages.items():
-            summary = read.get(name, summaries[name])
+            summary = latest[name] = read.get(name, latest[name])
             if summary.count != summaries[name].count:
                 raise PlanMismatch("The records changed between two passes.")
-            stage.problem.check(summary)
+            stage.check(summary)
             drawn[name].append(_draw(stage, stage.to_lattice(summary)))
         pending = {name: plans[name] for name in stages}
 

@@ -5,20 +5,32 @@ Every verb, every plan, every model and every command comes through here, and :m
 
 from __future__ import annotations
 
+import logging
 import os
+import sys
+import warnings
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
+from types import FrameType
 from typing import Protocol, TypeAlias, TypeVar
 
 from dpfda.core.checks import check_name
-from dpfda.core.errors import ParameterError, PlanMismatch
+from dpfda.core.errors import LeftOutWarning, NoiseWarning, ParameterError, PlanMismatch
 from dpfda.engines import Summary
 from dpfda.ledger import Ledger
 from dpfda.release import door
 from dpfda.release.door import Member, Releases
 from dpfda.release.passes import Passes
 
+log = logging.getLogger("dpfda")
 LedgerOrPath: TypeAlias = Ledger | str | os.PathLike[str] | None
+
+
+class Verdict(Protocol):
+    """What a release will be worth."""
+
+    @property
+    def word(self) -> str: ...
 
 
 class Runnable(door.Charged, Protocol):
@@ -28,6 +40,10 @@ class Runnable(door.Charged, Protocol):
     def query(self) -> str: ...
     @property
     def members(self) -> Mapping[str, Member]: ...
+    @property
+    def verdict(self) -> Verdict:
+        """What a release will be worth, by public facts alone; of several, the worst."""
+
     def check_summaries(self, summaries: Mapping[str, Summary]) -> None:
         """Refuse summaries that together would cost more than the plan states."""
 
@@ -38,6 +54,7 @@ P = TypeVar("P", bound=Runnable)
 def run(plan: Runnable, passes: Passes, ledger: LedgerOrPath = None, query: str | None = None) -> Releases:
     """Releases of all members of a plan, by name, under one charge."""
     opened = _check_and_open(plan, passes, ledger, query)
+    warn_of_noise(plan)
     return _check_and_execute(plan, _read(plan, passes), passes, opened, query)
 
 
@@ -53,18 +70,46 @@ def run_counted(
     """
     stand_in = plan_for(None)
     opened = _check_and_open(stand_in, passes, ledger, query)
-    found = passes.summarize_all(next(iter(stand_in.members.values())).stage.problem)
+    found = passes.summarize_all(next(iter(stand_in.members.values())).stage.encoder)
     plan = plan_for({name: summary.count for name, summary in found.items()})
     check_passes(plan, passes.single_pass_reason)
-    if any(member.stage.problem.key != found[name].key for name, member in plan.members.items()):
+    warn_of_noise(plan)
+    if any(member.stage.encoder.key != found[name].key for name, member in plan.members.items()):
         if passes.single_pass_reason:  # for this many records another first pass is better
             raise ParameterError(
                 "without n the records are read twice",
                 passes.single_pass_reason,
-                "Pass n, the public number of records.",
+                "Pass n, the public number of records (or plan without a check: dp.Auto(passes=1, check=False)).",
             )
         found = _read(plan, passes)
     return plan, _check_and_execute(plan, found, passes, opened, query)
+
+
+def warn_of_noise(plan: Runnable) -> None:
+    """Say before the charge, from public facts alone, that a release will be mostly noise."""
+    if plan.verdict.word == "mostly noise":
+        message = f"{plan.verdict} Nothing is charged yet: plan again, or go on with open eyes."
+        warnings.warn(message, NoiseWarning, stacklevel=_outside())
+
+
+def tell_cautions(releases: Releases) -> None:
+    """Say what released numbers themselves say against trusting them. The charge stands: this never costs a release."""
+    for caution in dict.fromkeys(
+        caution for release in releases.values() for caution in getattr(release, "cautions", ())
+    ):
+        try:
+            warnings.warn(caution, LeftOutWarning, stacklevel=_outside())
+        except LeftOutWarning:  # somebody wants warnings to be errors
+            log.warning("%s", caution)
+
+
+def _outside() -> int:
+    """How far up the first caller outside this package is, as warnings count it."""
+    frame: FrameType | None = sys._getframe(1)
+    level, package = 1, __name__.partition(".")[0]
+    while frame is not None and str(frame.f_globals.get("__name__", "")).partition(".")[0] == package:
+        frame, level = frame.f_back, level + 1
+    return level
 
 
 def check_passes(plan: Runnable, single_pass_reason: str) -> None:
@@ -90,7 +135,7 @@ def _max_records(plan: Runnable, names: Iterable[str]) -> dict[str, int]:
 
 
 def _read(plan: Runnable, passes: Passes) -> Mapping[str, Summary]:
-    problems = {name: member.stage.problem for name, member in plan.members.items()}
+    problems = {name: member.stage.encoder for name, member in plan.members.items()}
     return passes.read(problems, _max_records(plan, problems))
 
 
@@ -101,4 +146,6 @@ def _check_and_execute(
         raise PlanMismatch("There must be one summary per group of the plan.")
     plan.check_summaries(found)
     reread = None if passes.single_pass_reason else lambda problems: passes.read(problems, _max_records(plan, problems))
-    return door.execute(plan, plan.members, found, ledger, query or plan.query, reread)
+    releases = door.execute(plan, plan.members, found, ledger, query or plan.query, reread)
+    tell_cautions(releases)
+    return releases

@@ -1,14 +1,16 @@
 """What is released: curves, surfaces, densities and models, with bands, pictures, statements and files."""
 
+from dpfda.results.bands import Band
 from dpfda.results.base import Release
 from dpfda.results.classes import ClassRelease
 from dpfda.results.components import ComponentRelease
 from dpfda.results.covariance import CovarianceRelease
 from dpfda.results.density import DensityRelease
+from dpfda.results.differences import Difference, DifferenceTest
 from dpfda.results.function import FunctionRelease, SmootherRelease
-from dpfda.results.groups import Difference, GroupRelease
+from dpfda.results.groups import GroupRelease
+from dpfda.results.left_out import LeftOut
 from dpfda.results.mean import MeanRelease
-from dpfda.results.postprocess import Band
 from dpfda.results.radius import RadiusRelease
 from dpfda.results.regression import RegressionRelease
 from dpfda.results.saved import load
@@ -21,8 +23,10 @@ __all__ = [
     "CovarianceRelease",
     "DensityRelease",
     "Difference",
+    "DifferenceTest",
     "FunctionRelease",
     "GroupRelease",
+    "LeftOut",
     "MeanRelease",
     "RadiusRelease",
     "RegressionRelease",

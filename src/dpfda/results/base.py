@@ -15,7 +15,8 @@ from dpfda.core import codec
 from dpfda.core.errors import ParameterError, printable
 from dpfda.core.files import write_whole
 from dpfda.results import plots, statements
-from dpfda.results.postprocess import Band, band_half_width, confidence_half_width, shrink
+from dpfda.results.bands import NOISE_ONLY, Band, band_half_width
+from dpfda.results.postprocess import shrink
 from dpfda.results.statements import Statement
 from dpfda.results.wording import guarantee
 from dpfda.spaces.grid import AnyGrid
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 
     from dpfda.plans.base import Plan
     from dpfda.problems.stage import Stage
+    from dpfda.results.terms import Terms
 
 VERSION = 1
 
@@ -123,10 +125,11 @@ class Release:
             return np.zeros(len(points))
         return interpolated(self.grid, np.gradient(offset, self.grid.points) if self.order else offset, points)
 
-    def band(self, level: float = 0.95, t: ArrayLike | None = None) -> Band:
-        """Simultaneous noise band around the raw curve, by simulation of the public noise.
+    def noise_band(self, level: float = 0.95, t: ArrayLike | None = None) -> Band:
+        """What the noise alone can do: a simultaneous band around the raw curve, by simulation of the public noise.
 
-        With probability `level` the filtered estimate from the clipped data lies inside, everywhere.
+        With probability `level` the filtered estimate from the clipped data lies inside, everywhere. What was left out
+        or clipped, and how the data differ from their population, is not in it: it is no error bar.
         """
         basis = self.plan.basis
         points = self.grid.points if t is None else basis.points(t)
@@ -137,34 +140,47 @@ class Release:
         middle = basis.evaluate(points, self.order) @ self.raw if t is not None or self.order else None
         middle = (basis.synthesize(self.raw) if middle is None else middle) + self._offset(points)
         shape = self.grid.shape if t is None else middle.shape
-        return Band(points, (middle - width).reshape(shape), (middle + width).reshape(shape), level)
+        return Band(points, (middle - width).reshape(shape), (middle + width).reshape(shape), level, NOISE_ONLY)
+
+    def band(self, level: float = 0.95, t: ArrayLike | None = None) -> Band:
+        """Simultaneous band for what the records themselves would have given without privacy."""
+        raise self._no_band()
 
     def confidence_band(self, level: float = 0.95, t: ArrayLike | None = None) -> Band:
-        """Simultaneous band for the mean of the population that the curves are a sample of.
+        """Simultaneous band for the population that the records are a sample of."""
+        raise self._no_band()
 
-        It combines the known noise with the variability of curves, as estimated from a share of the budget where
-        the plan had one for that, and otherwise as large as the public bound allows. With probability `level`
-        the population's mean, as far as the released functions can express it, lies inside, everywhere.
-        """
-        if self.order or not hasattr(self.plan.accuracy, "variability"):
-            cure = "Use band(): it covers the noise."
-            raise ParameterError("confidence bands are for released mean curves and surfaces", self.title, cure)
-        stage, points = self.stage, self.grid.points if t is None else self.plan.basis.points(t)
-        if any(part.threshold is not None for part in stage.parts):
-            cure = "Release by dp.Auto()."
-            raise ParameterError("thresholds bias a mean in a way that no band can hold", repr(self.plan.chosen), cure)
-        sampling, gain = self.plan.accuracy.variability(self)
-        if t is not None:
-            gain = interpolated(self.grid, gain, points)
-        size, home = stage.problem.basis.size, self.plan.problem.center_coefficients
-        statistic, filter = stage.problem.typical(self.raw[:size]), stage.filter[:size]
-        undone = np.where(filter > 0, 1 / np.maximum(filter, 1e-300), 1.0)  # a filter's bias has no place in the band
-        width = confidence_half_width(stage, level, points, statistic, sampling, gain, undone)
-        whole = self.raw.copy()
-        whole[:size] = home[:size] + (self.raw - home)[:size] * undone
-        middle = self.plan.basis.evaluate(points) @ whole + self._offset(points)
-        shape = self.grid.shape if t is None else middle.shape
-        return Band(points, (middle - width).reshape(shape), (middle + width).reshape(shape), level)
+    def _no_band(self) -> ParameterError:
+        return ParameterError("no band covers more than the noise here", self.title, "Use noise_band().")
+
+    @property
+    def has_bands(self) -> bool:
+        """Whether bands cover more than the noise."""
+        return False
+
+    def shown_band(self, level: float = 0.95, t: ArrayLike | None = None) -> Band:
+        """The band of pictures and tables: the most honest one there is, which says what it covers."""
+        return self.confidence_band(level, t) if self.has_bands else self.noise_band(level, t)
+
+    @property
+    def data_have_one(self) -> bool:
+        """Whether the records themselves have what is released (a mean), or only their population (a density)."""
+        return True
+
+    @property
+    def terms(self) -> Terms | None:
+        """The parts of the bands, where they can be told apart: differences of releases are narrower for it."""
+        return None
+
+    @property
+    def cautions(self) -> tuple[str, ...]:
+        """What the released numbers themselves say against trusting them, a sentence each."""
+        return ()
+
+    @property
+    def band_promise(self) -> str:
+        """What the shown band promises, in a sentence or two."""
+        return "The band shows what the noise alone can do: it is no error bar." if self.dimension == 1 else ""
 
     @property
     def stage(self) -> Stage:
@@ -185,27 +201,18 @@ class Release:
     @property
     def statement_parts(self) -> Statement:
         """The statement as data: its paragraphs by name."""
-        return statements.statement(self, statements.how_drawn(self))
+        bands = " ".join([self.band_promise, *self.cautions]).strip()
+        return statements.statement(self, statements.how_drawn(self), bands)
 
     def plot(self, ax: plots.Axes | None = None, level: float = 0.95, kind: str = "map") -> plots.Axes:
-        """On matplotlib axes: a curve with its noise band; a surface as a heat map or (`kind` "surface") in space."""
+        """On matplotlib axes: a curve with its band; a surface as a heat map or (`kind` "surface") in space."""
         title = f"{self.title.capitalize()}, {guarantee(self.plan)}"
         if self.dimension > 1:
             return self._plot_surface(ax, title, kind)
         t = plots.fine(self.grid)
         label = "; ".join([f"private {'derivative' if self.order else self.query}", *self.steps])
-        about = "noise band (of the numbers as drawn)" if self.steps else "noise band"
-        return plots.curve(self.grid, self(t), self.band(level, t), ax=ax, title=title, label=label, about=about)
-
-    def plot_confidence(self, ax: plots.Axes | None = None, level: float = 0.95) -> plots.Axes:
-        """A curve on matplotlib axes, with the confidence band of the population's mean."""
-        if self.dimension > 1:
-            raise ParameterError("bands are drawn about curves", "a surface", "Use confidence_band().")
-        t, title = plots.fine(self.grid), f"{self.title.capitalize()}, {guarantee(self.plan)}"
-        label, about = f"private {self.query}", "confidence band of the population's mean"
-        return plots.curve(
-            self.grid, self(t), self.confidence_band(level, t), ax=ax, title=title, label=label, about=about
-        )
+        ax = plots.curve(self.grid, self(t), self.shown_band(level, t), ax=ax, title=title, label=label)
+        return plots.caution(ax, self.cautions)
 
     def _plot_surface(self, ax: plots.Axes | None, title: str, kind: str) -> plots.Axes:
         if self.dimension > 2:
@@ -263,7 +270,7 @@ class Release:
         return write_whole(path, self.to_json())
 
     def _columns(self, level: float) -> dict[str, np.ndarray]:
-        band = self.band(level)
+        band = self.shown_band(level)
         points = self.grid.points.reshape(self.grid.size, -1)
         axes = {name: points[:, a] for a, name in enumerate(axis_names(self.grid))}
         return {**axes, "value": self.values.ravel(), "lower": band.lower.ravel(), "upper": band.upper.ravel()}

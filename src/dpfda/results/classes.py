@@ -31,3 +31,8 @@ class ClassRelease(JointRelease[FunctionRelease]):
     """
 
     plan: ClassPlan
+
+    @property
+    def band_promise(self) -> str:
+        """What the bands of each of these releases promise, in one sentence."""
+        return next(iter(self.values())).band_promise

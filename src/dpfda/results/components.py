@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from dpfda.results import plots
+from dpfda.results.bands import Band
 from dpfda.results.base import axis_names
 from dpfda.results.mean import MeanRelease
-from dpfda.results.postprocess import Band
 from dpfda.results.wording import guarantee
 from dpfda.spaces.components import ComponentGrid
 from dpfda.spaces.points import interpolated
@@ -91,17 +91,18 @@ class ComponentRelease(MeanRelease):
             apart = np.gradient(apart, self._grid.line.points, axis=-1)
         return interpolated(self.grid, apart, points)
 
-    def band(self, level: float = 0.95, t: ArrayLike | None = None) -> Band:
-        """Simultaneous noise band around the raw curve, over all components at once; one row for each.
+    def noise_band(self, level: float = 0.95, t: ArrayLike | None = None) -> Band:
+        """What the noise alone can do, over all components at once; one row for each."""
+        return self._apart(super().noise_band(level, None if t is None else self._grid.rows(t)), t)
 
-        With probability `level` the filtered estimate from the clipped data lies inside, everywhere.
-        """
+    def band(self, level: float = 0.95, t: ArrayLike | None = None) -> Band:
+        """Simultaneous band for the mean of the curves, over all components at once; one row for each."""
         return self._apart(super().band(level, None if t is None else self._grid.rows(t)), t)
 
     def confidence_band(self, level: float = 0.95, t: ArrayLike | None = None) -> Band:
         """Simultaneous band for the mean of the population, over all components at once; one row for each.
 
-        As for curves with one component; how much curves vary is told apart by component.
+        How much curves vary is told apart by component.
         """
         return self._apart(super().confidence_band(level, None if t is None else self._grid.rows(t)), t)
 
@@ -110,25 +111,17 @@ class ComponentRelease(MeanRelease):
             return band
         line = self._grid.line
         lower, upper = (self._grid.apart(side.ravel()) for side in band)
-        return Band(line.points if t is None else np.atleast_1d(np.asarray(t, dtype=float)), lower, upper, band.level)
+        points = line.points if t is None else np.atleast_1d(np.asarray(t, dtype=float))
+        return Band(points, lower, upper, band.level, band.covers)
 
     # -- pictures and files -----------------------------------------------------------------------
 
     def plot(self, ax: plots.Axes | None = None, level: float = 0.95, kind: str = "lines") -> plots.Axes:
-        """All components with their parts of the noise band, on the same matplotlib axes."""
+        """All components with their parts of the band, on the same matplotlib axes."""
         t = plots.fine(self._grid.line)
-        about = "noise band (of the numbers as drawn)" if self.steps else "noise band"
-        return plots.together(
-            self._grid.line, self(t), self.band(level, t), self.names, ax=ax, title=self._heading, about=about
-        )
-
-    def plot_confidence(self, ax: plots.Axes | None = None, level: float = 0.95) -> plots.Axes:
-        """All components on matplotlib axes, with the confidence band of the population's mean."""
-        t, about = plots.fine(self._grid.line), "confidence band of the population's mean"
-        return plots.together(
-            self._grid.line, self(t), self.confidence_band(level, t), self.names, ax=ax, title=self._heading,
-            about=about,
-        )  # fmt: skip
+        band = self.shown_band(level, t)
+        ax = plots.together(self._grid.line, self(t), band, self.names, ax=ax, title=self._heading)
+        return plots.caution(ax, self.cautions)
 
     @property
     def _heading(self) -> str:
@@ -136,7 +129,7 @@ class ComponentRelease(MeanRelease):
         return f"{short[:1].upper()}{short[1:]}, {guarantee(self.plan)}"
 
     def _columns(self, level: float) -> dict[str, np.ndarray]:
-        band, line = self.band(level), self._grid.line
+        band, line = self.shown_band(level), self._grid.line
         return {
             "component": np.repeat(self.names, line.size),
             axis_names(line)[0]: np.tile(line.points, len(self.names)),

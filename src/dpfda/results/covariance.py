@@ -10,13 +10,23 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from dpfda.core import codec
+from dpfda.core.checks import check_choice
 from dpfda.core.errors import ParameterError, shown
 from dpfda.methods import Centred, Leading
-from dpfda.problems.covariance import CovarianceProblem
+from dpfda.problems.surface_check import PIECES
 from dpfda.results import plots
+from dpfda.results.bands import Band, check_level
 from dpfda.results.base import Release
+from dpfda.results.covariance_bands import (
+    HEIGHT,
+    Checked,
+    eigenfunction_limits,
+    largest_angles,
+    nearest,
+    plane_angle,
+)
 from dpfda.results.postprocess import shrink
-from dpfda.results.principal import clip_loss, most_likely
+from dpfda.results.principal import posterior_covariance
 from dpfda.spaces.symmetric import SymmetricBasis
 
 if TYPE_CHECKING:
@@ -88,19 +98,10 @@ class CovarianceRelease(Release):
         chosen = self.plan.chosen
         if not isinstance(chosen.method if isinstance(chosen, Centred) else chosen, Leading):
             raise ParameterError("the posterior mean is for dp.methods.Leading", repr(chosen), "Pass method='bayes'.")
-        stage = self.plan.schedule.last(self.drawn)
-        problem, part = cast(CovarianceProblem, stage.problem), stage.parts[0]
-        radius, likely = float(problem.code.bound.outer), np.zeros(self.raw.size)
-        likely[part.where] = most_likely(
-            self.raw[part.where], self._basis.index[part.where], float(part.law.scales[0]), radius**2
-        )
-        shrunk = replace(self, coefficients=codec.frozen_array(likely), steps=("shrinkage by the posterior mean",))
-        return shrunk.project()._unclipped(radius) if isinstance(chosen, Centred) and chosen.first else shrunk.project()
-
-    def _unclipped(self, radius: float) -> Self:
-        """As large as Gaussian curves would be that look like this when clipped to this radius."""
-        whole = codec.frozen_array(clip_loss(np.maximum(self._spectrum[0], 0.0), radius) * self.coefficients)
-        return replace(self, coefficients=whole, steps=(*self.steps, UNCLIPPED))
+        clipped = isinstance(chosen, Centred) and chosen.first is not None
+        found = posterior_covariance(self.raw, self.plan.schedule.last(self.drawn), clipped)
+        steps = ("shrinkage by the posterior mean", POSITIVE, *((UNCLIPPED,) if clipped else ()))
+        return replace(self, coefficients=codec.frozen_array(found), steps=steps)
 
     # -- principal components -------------------------------------------------------------
 
@@ -161,19 +162,152 @@ class CovarianceRelease(Release):
         ratio = covariance / np.sqrt(np.where(known, product, 1.0))
         return np.where(known, np.clip(ratio, -1.0, 1.0), 0.0)
 
+    # -- error bars -----------------------------------------------------------------------
+
+    @cached_property
+    def _check(self) -> Checked | None:
+        return self.plan.checked(self.drawn)
+
+    def band(self, level: float = 0.95, t: ArrayLike | None = None) -> Band:
+        """Simultaneous band for the sample covariance: what the records would have given without privacy.
+
+        About the published surface, as wide as a paid comparison with the records says; without one, as wide as the
+        public bound.
+        """
+        return self._band(level, t, population=False)
+
+    def confidence_band(self, level: float = 0.95, t: ArrayLike | None = None) -> Band:
+        """Simultaneous band for the covariance of the population that the records are a sample of."""
+        return self._band(level, t, population=True)
+
+    @property
+    def has_bands(self) -> bool:
+        """Bands cover more than the noise: without a check they are as wide as the public bound."""
+        return not self.order
+
+    def _band(self, level: float, t: ArrayLike | None, population: bool) -> Band:
+        check_level(level)
+        width = self._half_width(level, population)
+        points = self.grid.points if t is None else self._basis.points(t)
+        middle = self.values
+        if t is not None:
+            middle = np.asarray(self(points))
+            width = width[tuple(nearest(axis.points, points[:, a]) for a, axis in enumerate(self.grid.axes))]
+        most = self._largest_variance
+        same = np.eye(len(middle), dtype=bool) if t is None else points[:, 0] == points[:, 1]
+        lower = np.where(same, np.maximum(middle - width, 0.0), np.maximum(middle - width, -most))
+        covers = f"covariance of the {'population' if population else 'sample'}"
+        upper = np.minimum(middle + width, most)
+        return Band(points, np.minimum(lower, middle), np.maximum(upper, middle), level, covers)
+
+    @property
+    def _largest_variance(self) -> float:
+        """What no variance exceeds, by the public bound and a convention on how high curves of its length can be."""
+        return (HEIGHT * self.plan.bound.radius) ** 2 / self.plan.grid.length
+
+    def _half_width(self, level: float, population: bool) -> np.ndarray:
+        if self._check is None:
+            return np.full(self.grid.shape, np.inf)
+        return self._check.half_width(self.values, level, population)
+
+    def eigenfunction_angles(self, k: int, level: float = 0.95, of: str = "population") -> np.ndarray:
+        """Upper limits, in degrees, of the angles between the `k` leading eigenfunctions and the true ones.
+
+        With probability `level` none of them is larger. 90 degrees: this component cannot be told from noise, or from
+        another one of the same variance.
+
+        Parameters
+        ----------
+        k : int
+            How many components.
+        level : float
+            The probability.
+        of : {"population", "sample"}
+            Whose eigenfunctions are the true ones.
+        """
+        return largest_angles(self._variances(k), self._operator_limit(1 - level, level, of), k)
+
+    def plane_angle(self, k: int, level: float = 0.95, of: str = "population") -> float:
+        """The same for the space of the `k` leading eigenfunctions together: the largest of its angles."""
+        return plane_angle(self._variances(k), self._operator_limit(1 - level, level, of), k)
+
+    def eigenfunction_band(self, k: int, level: float = 0.95, of: str = "population") -> Band:
+        """Simultaneous bands, one row each, for the `k` leading eigenfunctions of the truth, with signs as released.
+
+        Where the angle may be 90 degrees a band is as wide as any function of length one can be.
+
+        Parameters
+        ----------
+        k : int
+            How many components.
+        level : float
+            The probability.
+        of : {"population", "sample"}
+            Whose eigenfunctions are the true ones.
+        """
+        limit, grid = self._operator_limit((1 - level) / 2, level, of), self.plan.grid
+        width = self._half_width((1 + level) / 2, of == "population")
+        lower, upper = eigenfunction_limits(
+            self.values, self.eigenfunctions(k), self._variances(k), width, limit, grid.weights
+        )
+        return Band(grid.points, lower, upper, level, f"eigenfunctions of the {of}")
+
+    def _variances(self, k: int) -> np.ndarray:
+        self._components(k)
+        return self._spectrum[0]
+
+    def _operator_limit(self, chance: float, level: float, of: str) -> float:
+        check_level(level)
+        check_choice("of", of, ("population", "sample"))
+        if self._check is None:
+            return float("inf")
+        if (chance, of) not in self._known_limits:
+            self._known_limits[chance, of] = self._check.operator_limit(self.values, chance, of == "population")
+        return self._known_limits[chance, of]
+
+    @cached_property
+    def _known_limits(self) -> dict[tuple[float, str], float]:
+        return {}
+
+    @property
+    def band_promise(self) -> str:
+        """What bands promise, and under which assumption, in one sentence."""
+        if self._check is None:
+            return (
+                "No part of the budget went to error bars: bands are as wide as the public bound, and noise_band() "
+                "shows what the noise alone can do."
+            )
+        places = "" if len(self._check.spans) <= PIECES else f" of means over {PIECES} pieces of the domain"
+        return (
+            f"A 95 % band holds the covariance{places} everywhere at once, whatever noise, clipping and smoothing did "
+            "to the published surface: of the sample by band(), of the population by confidence_band(), if squared "
+            "deviations from the centre have a variance (heavier tails are covered in part)."
+        )
+
     # -- pictures -------------------------------------------------------------------------
 
     def _plot_surface(self, ax: plots.Axes | None, title: str, kind: str) -> plots.Axes:
         return plots.surface(self.grid, self.values, ax=ax, title=title, kind=kind, signed=True)
 
-    def plot_eigenfunctions(self, k: int = 3, ax: plots.Axes | None = None) -> plots.Axes:
-        """The leading principal components (as many of `k` as there are) as curves, with their shares of variance."""
+    def plot_eigenfunctions(self, k: int = 3, ax: plots.Axes | None = None, level: float = 0.95) -> plots.Axes:
+        """The leading principal components (as many of `k` as there are) as curves, with their shares of variance.
+
+        Bands are for the population's, where components can be told from noise and from each other.
+        """
         k = min(k, self.rank)
         if not k:
             return plots.overlay(self.plan.grid, {}, ax, "No principal component: the noise hides all variation")
         shares = self.explained_variance_ratio(k)
-        names = [f"component {i + 1}, {share:.1%} of the variance" for i, share in enumerate(shares)]
+        angles, band = self.eigenfunction_angles(k, level), self.eigenfunction_band(k, level)
+        known = angles < 90
+        names = [
+            f"component {i + 1}, {share:.1%} of the variance, {f'within {angle:.0f}°' if seen else 'may be noise'}"
+            for i, (share, angle, seen) in enumerate(zip(shares, angles, known, strict=True))
+        ]
         lines = dict(zip(names, self.eigenfunctions(k), strict=True))
-        return plots.overlay(
-            self.plan.grid, lines, ax, f"Private principal components, epsilon {float(self.plan.epsilon):g}"
-        )
+        title = f"Private principal components, epsilon {float(self.plan.epsilon):g}"
+        if not known.any():
+            return plots.overlay(self.plan.grid, lines, ax, title)
+        told = np.where(known[:, None], 1.0, np.nan)  # a band that says nothing is not drawn
+        shown = Band(band.t, band.lower * told, band.upper * told, level, band.covers)
+        return plots.together(self.plan.grid, np.array(list(lines.values())), shown, names, ax, title)

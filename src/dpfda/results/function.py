@@ -12,8 +12,8 @@ from scipy.special import expit
 
 from dpfda.core.errors import ParameterError
 from dpfda.results import plots
+from dpfda.results.bands import NOISE_ONLY, Band, simulated_errors, simultaneous, some_points
 from dpfda.results.base import Release
-from dpfda.results.postprocess import Band, simulated_errors, simultaneous, some_points
 
 if TYPE_CHECKING:
     from dpfda.plans.kernel import KernelPlan
@@ -94,6 +94,20 @@ class FunctionRelease(Release):
         values: np.ndarray = np.log(np.maximum(found, LEAST_ODDS)) - np.log(np.maximum(1 - found, LEAST_ODDS))
         return values
 
+    @property
+    def band_promise(self) -> str:
+        """What the bands of this release promise, in one sentence."""
+        if isinstance(self.plan.schedule, Densities):
+            held = "the difference of the classes' densities among the clipped records, in the released functions"
+            other = "what other functions would add"
+        else:
+            held = "the function that minimises the penalised loss on the clipped records, in the released functions"
+            other = "what the penalty took away"
+        return (
+            f"Bands of this release are noise only: with the probability that is named, {held}, lies inside everywhere "
+            f"at once; neither {other} nor how the records differ from their population is in them."
+        )
+
     def _offset(self, t: ArrayLike) -> np.ndarray:
         return np.full(len(self.plan.basis.points(t)), self.level)
 
@@ -125,18 +139,20 @@ class SmootherRelease(FunctionRelease):
     >>> import numpy as np, dpfda as dp
     >>> x = np.random.default_rng(0).uniform(0, 1, (3000, 1))
     >>> model = dp.KernelRegressor(epsilon=1.0, domain=[(0, 1)], bound=(-1, 1)).fit(x, np.sin(6 * x[:, 0]))
-    >>> model.release_.band(0.9).level
-    0.9
+    >>> model.release_.noise_band(0.9).covers
+    'noise only'
     """
 
     plan: SmootherPlan
     query: str = "regression"
     drawn: tuple[np.ndarray, ...] = ()
 
-    def band(self, level: float = 0.95, t: ArrayLike | None = None) -> Band:
-        """Simultaneous noise band: with probability `level` the least-squares fit to the clipped data lies inside.
+    def noise_band(self, level: float = 0.95, t: ArrayLike | None = None) -> Band:
+        """What the noise alone can do to the fit as drawn: simultaneous, by simulation of the public noise.
 
-        On grids of very many points it is simultaneous over a fixed choice of them.
+        What the ridge, the clip of residuals and functions that are not released leave out is not in it, nor how the
+        data differ from their population: it is no error bar. On grids of very many points it is simultaneous over a
+        fixed choice of them.
         """
         points = self.grid.points if t is None else self.plan.basis.points(t)
         few = some_points(points)
@@ -148,7 +164,16 @@ class SmootherRelease(FunctionRelease):
         width = factor * np.sqrt(np.einsum("ij,jk,ik->i", functions, covariance, functions, optimize=True))
         middle = functions @ self.raw + self.level
         shape = self.grid.shape if t is None else middle.shape
-        return Band(points, (middle - width).reshape(shape), (middle + width).reshape(shape), level)
+        return Band(points, (middle - width).reshape(shape), (middle + width).reshape(shape), level, NOISE_ONLY)
+
+    @property
+    def band_promise(self) -> str:
+        """What the bands of this release promise, in one sentence."""
+        return (
+            "Bands of this release are noise only: they hold what noise did to the numbers, and neither what the ridge "
+            "and the clip of residuals and the functions that were not released took away nor how the records differ "
+            "from their population."
+        )
 
     def body(self) -> dict[str, object]:
         return {**super().body(), "drawn": [d.tolist() for d in self.drawn]}

@@ -14,8 +14,8 @@ from dpfda.core import codec
 from dpfda.core.errors import ParameterError, shown
 from dpfda.core.files import write_whole
 from dpfda.results import plots, statements
+from dpfda.results.bands import Band
 from dpfda.results.base import VERSION, Release, csv_of
-from dpfda.results.postprocess import Band
 from dpfda.results.statements import Statement
 from dpfda.results.wording import cost, guarantee
 
@@ -58,8 +58,16 @@ class JointRelease(Mapping[str, R]):
         return len(self.releases)
 
     def band(self, name: str, level: float = 0.95) -> Band:
-        """The simultaneous noise band of one of them."""
+        """The band of one of them, for what its records would have given without privacy."""
         return self[name].band(level)
+
+    def confidence_band(self, name: str, level: float = 0.95) -> Band:
+        """The band of one of them, for the population its records are a sample of."""
+        return self[name].confidence_band(level)
+
+    def noise_band(self, name: str, level: float = 0.95) -> Band:
+        """What the noise alone can do to one of them."""
+        return self[name].noise_band(level)
 
     @property
     def query(self) -> str:
@@ -98,7 +106,9 @@ class JointRelease(Mapping[str, R]):
     @property
     def statement_parts(self) -> Statement:
         """The statement as data: its paragraphs by name, and one line for each."""
-        return statements.group_statement(self.plan, self.releases)
+        cautions = [f"{name}: {caution}" for name, part in self.releases.items() for caution in part.cautions]
+        bands = " ".join([self._any.band_promise, *cautions]).strip()
+        return statements.group_statement(self.plan, self.releases, bands)
 
     def plot(self, ax: plots.Axes | None = None) -> plots.Axes:
         """All curves on one picture (one dimension), or the surfaces side by side."""

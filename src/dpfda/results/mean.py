@@ -3,9 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
+import numpy as np
+from numpy.typing import ArrayLike
+
+from dpfda.core.errors import ParameterError
+from dpfda.results.bands import Band
 from dpfda.results.base import Release
+from dpfda.results.left_out import LeftOut, measured
+from dpfda.results.mean_bands import mean_terms
+from dpfda.results.terms import Terms
+from dpfda.spaces.points import interpolated
 
 if TYPE_CHECKING:
     from dpfda.plans.mean import MeanPlan
@@ -33,3 +43,87 @@ class MeanRelease(Release):
     """
 
     plan: MeanPlan
+
+    @property
+    def has_bands(self) -> bool:
+        """Whether bands cover more than the noise: not those of derivatives, nor where a threshold was applied."""
+        return not self.order and all(part.threshold is None for part in self.stage.parts)
+
+    def _no_band(self) -> ParameterError:
+        why = "thresholds bias a mean in a way that no band can hold"
+        if self.order:
+            why = "bands of derivatives cover the noise only"
+        return ParameterError(why, self.title, "Use noise_band().")
+
+    @cached_property
+    def terms(self) -> Terms:
+        """The parts of the bands: noise, what was left out, sampling."""
+        if not self.has_bands:
+            raise self._no_band()
+        return mean_terms(self)
+
+    def band(self, level: float = 0.95, t: ArrayLike | None = None) -> Band:
+        """Simultaneous band for the mean of the curves that were given.
+
+        It adds the known noise and what the release leaves out: functions that it does not have, and curves that were
+        clipped. How large that is a share of the budget has told, or else the public bound is taken for it. With
+        probability `level` the mean of the curves lies inside, at all points of the grid at once; features that are
+        narrower than the released functions can show are covered only as far as they are not much higher than what
+        was left out on average.
+        """
+        return self._between(level, t, False, "mean of these curves")
+
+    def confidence_band(self, level: float = 0.95, t: ArrayLike | None = None) -> Band:
+        """Simultaneous band for the mean of the population that the curves are a sample of.
+
+        As :meth:`band`, and how far a sample strays from its population, by how much curves vary: what a share of the
+        budget has told of that, or the public bound.
+        """
+        return self._between(level, t, True, "mean of the population")
+
+    def _between(self, level: float, t: ArrayLike | None, population: bool, covers: str) -> Band:
+        lower, upper = self.terms.limits(level, population)
+        if t is None:
+            return Band(self.grid.points, lower.reshape(self.grid.shape), upper.reshape(self.grid.shape), level, covers)
+        points = self.plan.basis.points(t)
+        published = Release.__call__(self, points)
+        below, above = (interpolated(self.grid, side, points) for side in (lower, upper))
+        return Band(points, np.minimum(below, published), np.maximum(above, published), level, covers)
+
+    # -- what was left out ----------------------------------------------------------------------
+
+    @cached_property
+    def left_out(self) -> LeftOut | None:
+        """How much of the mean of the curves is not in the release; None where no budget went to it."""
+        evidence, root = self.plan.accuracy.evidence(self), float(np.sqrt(self.grid.weights.sum()))
+        problem = self.plan.schedule.target(self.drawn) or self.plan.problem
+        away = self.coefficients - problem.center_coefficients
+        reached = float(np.sqrt((away**2).sum())) / float(self.plan.bound.outer)
+        level = float(np.average(self.values.ravel(), weights=self.grid.weights))
+        shown = float(np.sqrt(np.average((self.values.ravel() - level) ** 2, weights=self.grid.weights)))
+        return measured(evidence, root, shown, reached)
+
+    @property
+    def cautions(self) -> tuple[str, ...]:
+        caution = self.left_out.caution if self.left_out is not None else ""
+        return (caution,) if caution else ()
+
+    @property
+    def band_promise(self) -> str:
+        """What the shown band promises, and under which assumption."""
+        if not self.has_bands:
+            return "The band shows what the noise alone can do: it is no error bar."
+        evidence = self.plan.accuracy.evidence(self)
+        noun, kept = self.plan.wording.noun, evidence.kept.size
+        promise = (
+            f"The confidence band holds the mean {noun} of the population, at all points of the grid at once, with the "
+            "probability that it states. It adds the noise, how far a sample strays from its population, and what was "
+            "left out of the release (functions that it does not have, curves that were clipped)."
+        )
+        if evidence.left is None:
+            return f"{promise} Nothing was spent on measuring that, so the public bound is taken for it."
+        return (
+            f"{promise} How much that is was measured, for a share of the budget. Features finer than 1/{kept} of the "
+            "domain are covered only if they are not much higher than what was left out on average; a few curves far "
+            "beyond all others may move the mean of the population further than any band can say."
+        )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import io
+import textwrap
 from collections.abc import Callable, Mapping, Sequence
 from itertools import cycle
 from typing import Any, Protocol
@@ -14,11 +15,11 @@ from matplotlib.colors import BoundaryNorm, ListedColormap
 from matplotlib.figure import Figure
 
 from dpfda.core.errors import ParameterError, shown
-from dpfda.results.postprocess import Band
+from dpfda.results.bands import Band
 from dpfda.spaces.grid import AnyGrid, Grid
 
 LINES = ("-", "--", ":", "-.")
-INK, SHADE = "#1b4b72", "#9cc3de"
+INK, SHADE, ALARM = "#1b4b72", "#9cc3de", "#a02020"
 HEAT, SIGNED, KINDS = "Blues", "RdBu_r", ("map", "heatmap", "surface")
 COLOURS = ("#1b4b72", "#c4542d", "#3f7d4e", "#8a5a9e", "#b08a1e", "#555555")
 
@@ -59,6 +60,11 @@ def fine(grid: AnyGrid, points: int = 241) -> np.ndarray:
     return np.linspace(low, high, points)
 
 
+def band_label(band: Band) -> str:
+    """A band for a legend: how sure it is, and of what."""
+    return f"{band.level:.0%} band, {band.covers}" if band.covers else f"{band.level:.0%} band"
+
+
 def curve(
     grid: AnyGrid,
     values: np.ndarray,
@@ -66,9 +72,8 @@ def curve(
     ax: Axes | None = None,
     title: str = "",
     label: str = "",
-    about: str = "noise band",
 ) -> Axes:
-    """A released curve, at the band's points, with its simultaneous band (and what that is)."""
+    """A released curve, at the band's points, with its simultaneous band."""
     ax = _axes(ax)
     (axis,) = grid.axes
     ax.fill_between(
@@ -78,7 +83,7 @@ def curve(
         color=SHADE,
         alpha=0.55,
         linewidth=0,
-        label=f"{band.level:.0%} simultaneous {about}",
+        label=band_label(band),
     )
     ax.plot(band.t, values, color=INK, linewidth=2, label=_entry(label))
     ax.set_xlabel(grid.label, **SPELT)
@@ -86,6 +91,15 @@ def curve(
     ax.set_title(title, loc="left", fontsize=11, **SPELT)
     ax.spines[["top", "right"]].set_visible(False)
     _legend(ax, frameon=False, fontsize=9, loc="best")
+    return ax
+
+
+def caution(ax: Axes, sentences: Sequence[str]) -> Axes:
+    """What a release says against trusting it, in the picture itself."""
+    if sentences:
+        words = "\n".join(textwrap.fill(sentence, 70) for sentence in sentences)
+        box = {"facecolor": "white", "edgecolor": ALARM, "alpha": 0.85, "boxstyle": "round,pad=0.3"}
+        ax.text(0.01, 0.02, words, transform=ax.transAxes, color=ALARM, fontsize=8, va="bottom", bbox=box)
     return ax
 
 
@@ -97,7 +111,7 @@ def curves(grid: Grid, values: np.ndarray, band: Band, names: Sequence[str], tit
     figure.suptitle(title, fontsize=11, x=0.01, ha="left", **SPELT)
     places = figure.subplots(down, across, squeeze=False).ravel()
     for i, (place, name) in enumerate(zip(places, names, strict=False)):
-        part = Band(band.t, band.lower[i], band.upper[i], band.level)
+        part = Band(band.t, band.lower[i], band.upper[i], band.level, band.covers)
         curve(grid, values[i], part, ax=place, title=name, label="private")
         place.axhline(0.0, color="#888888", linewidth=0.6)
         if i:
@@ -115,7 +129,6 @@ def together(
     names: Sequence[str],
     ax: Axes | None = None,
     title: str = "",
-    about: str = "noise band",
 ) -> Axes:
     """Released components of one curve on the same axes, each with its part of one simultaneous band."""
     ax = _axes(ax)
@@ -123,7 +136,7 @@ def together(
         colour, line = COLOURS[i % len(COLOURS)], LINES[i // len(COLOURS) % len(LINES)]
         ax.fill_between(band.t, band.lower[i], band.upper[i], color=colour, alpha=0.22, linewidth=0)
         ax.plot(band.t, values[i], color=colour, linestyle=line, linewidth=2, label=_entry(name))
-    ax.fill_between([], [], color="#555555", alpha=0.22, linewidth=0, label=f"{band.level:.0%} simultaneous {about}")
+    ax.fill_between([], [], color="#555555", alpha=0.22, linewidth=0, label=band_label(band))
     ax.set_xlabel(grid.label, **SPELT)
     ax.set_xlim(*grid.span)
     ax.set_title(title, loc="left", fontsize=11, **SPELT)

@@ -1,4 +1,4 @@
-"""What may be done after the noise, for free: bands from the public law, and shrinkage.
+"""What may be done after the noise, for free: shrinkage.
 
 Nothing here sees a record. A release is public; so are its noise law and everything computed
 from the two (derivations: after the noise).
@@ -6,194 +6,34 @@ from the two (derivations: after the noise).
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator
+from dataclasses import replace
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from dpfda.core.codec import frozen_array
 from dpfda.core.errors import ParameterError, shown
 from dpfda.methods.blockwise import octaves
-from dpfda.noise import Ball, Gaussian, simulate
+from dpfda.noise import Ball, Gaussian
 from dpfda.problems.contracts import Problem
 from dpfda.problems.mean import MeanProblem
 from dpfda.problems.stage import Stage
 from dpfda.results.posterior import Posterior, Seen, posterior, sizes_and_shapes
-from dpfda.spaces.basis import Eigenbasis
 
 if TYPE_CHECKING:
-    from dpfda.plans.moments import MomentPlan
     from dpfda.results.base import Release
     from dpfda.results.density import DensityRelease
 
 R = TypeVar("R", bound="Release")
 D = TypeVar("D", bound="DensityRelease")
-DRAWS, SEED, CHUNK = 10_000, 20240501, 4096
 SHRINKAGE = ("bayes", "james-stein", "posterior-mean")
 #: The prior of the posterior mean: how signals fall off, as powers of the kernel's eigenvalues, or as a power of their
 #: number (as smooth means do whatever the kernel); energies from the bound's down by so many halves (two octaves below
 #: the ladder of radii); and the weight of no signal at all. Errors changed by less than 5 % for 10 to 20 halves, and
 #: for weights from 0.3 to 0.8 (docs/derivations/posterior-mean.md).
 POWERS, DECAY, HALVINGS, NOTHING = (0.0, 0.5, 1.0), 4.0, 14, 0.5
-
-
-@dataclass(frozen=True, eq=False)
-class Band:
-    """A simultaneous band: with probability `level` over the noise, the whole curve lies inside.
-
-    Parameters
-    ----------
-    t : array
-        Points of the grid.
-    lower, upper : array
-        The two curves, which the band unpacks as.
-    level : float
-        The probability.
-
-    Examples
-    --------
-    >>> lower, upper = Band(np.zeros(2), np.array([0.0, 1.0]), np.array([2.0, 2.0]), 0.95)
-    >>> upper.tolist()
-    [2.0, 2.0]
-    """
-
-    t: np.ndarray
-    lower: np.ndarray
-    upper: np.ndarray
-    level: float
-
-    def __iter__(self) -> Iterator[np.ndarray]:
-        """Unpacks as ``lower, upper``."""
-        return iter((self.lower, self.upper))
-
-    @property
-    def half_width(self) -> np.ndarray:
-        """Half the distance between the two curves."""
-        values: np.ndarray = (self.upper - self.lower) / 2
-        return values
-
-
-def pointwise_sd(stage: Stage, t: ArrayLike, order: int = 0) -> np.ndarray:
-    """Standard deviation of the noise at any points."""
-    basis, variance = _noised(stage)
-    points = np.asarray(t, dtype=float)
-    if points.ndim and len(points) > CHUNK:
-        chunks = range(0, len(points), CHUNK)
-        return np.concatenate([pointwise_sd(stage, points[i : i + CHUNK], order) for i in chunks])
-    values: np.ndarray = np.sqrt(basis.evaluate(points, order) ** 2 @ variance)
-    return values
-
-
-def _noised(stage: Stage) -> tuple[Eigenbasis, np.ndarray]:
-    """The first functions of the basis, up to the last one that carries noise, and their variances."""
-    variance = stage.problem.finish_variance(stage.variance)
-    last = int(np.flatnonzero(variance > 0)[-1]) + 1
-    return stage.problem.basis.first(last), variance[:last]
-
-
-def some_points(points: np.ndarray) -> np.ndarray:
-    """All points of a grid, or a fixed random choice of them where there are very many."""
-    if len(points) <= CHUNK:
-        return points
-    return points[np.random.default_rng(SEED).choice(len(points), CHUNK, replace=False)]
-
-
-def band_half_width(
-    stage: Stage, level: float, points: np.ndarray, statistic: np.ndarray, order: int = 0
-) -> np.ndarray:
-    """Half-widths proportional to the pointwise noise, by simulation of the public law.
-
-    The quantile is an order statistic rounded up, so that Monte-Carlo error never makes the band too
-    narrow on average. On grids of more than 4,096 points it is taken over that many of them.
-    """
-    return band_of([(stage, statistic)], level, points, order)
-
-
-def band_of(terms: Sequence[tuple[Stage, np.ndarray]], level: float, points: np.ndarray, order: int = 0) -> np.ndarray:
-    """As :func:`band_half_width`, for a sum or difference of independent releases."""
-    check_level(level)
-    rng = np.random.default_rng(SEED)
-    chosen = some_points(points)
-    bases = [_noised(stage)[0] for stage, _ in terms]
-    functions = [basis.evaluate(chosen, order) for basis in bases]
-    spread = np.sqrt(sum(pointwise_sd(stage, chosen, order) ** 2 for stage, _ in terms)) + 1e-300
-    widest = max(len(chosen), *(stage.problem.size for stage, _ in terms))
-    chunk = max(1, min(DRAWS, (1 << 21) // widest))  # bounded memory on any grid
-    worst = []
-    for start in range(0, DRAWS, chunk):
-        total = np.zeros((min(chunk, DRAWS - start), len(chosen)))
-        for (stage, statistic), basis, values in zip(terms, bases, functions, strict=True):
-            middle = stage.problem.finish(statistic.copy(), stage.parts)
-            noise = simulate(stage, statistic, len(total), rng) - middle
-            total += noise[:, : basis.size] @ values.T
-        worst.append(np.abs(total / spread).max(axis=1))
-    return _quantile(np.concatenate(worst), level) * np.sqrt(
-        sum(pointwise_sd(stage, points, order) ** 2 for stage, _ in terms)
-    )
-
-
-def confidence_half_width(
-    stage: Stage,
-    level: float,
-    points: np.ndarray,
-    statistic: np.ndarray,
-    sampling: np.ndarray,
-    gain: np.ndarray,
-    undone: np.ndarray,
-) -> np.ndarray:
-    """Half-widths that hold the population's mean: the known noise, and Gaussian sampling errors beside it.
-
-    `sampling` is the variance of each coefficient of the mean by sampling, `gain` what a curve of such coefficients
-    is multiplied by at each of the points, of which at most 4,096 decide the quantile. Noise is multiplied by
-    `undone`, coefficient by coefficient.
-    """
-    check_level(level)
-    rng, basis = np.random.default_rng(SEED), stage.problem.basis
-    some = np.arange(len(points))
-    if len(points) > CHUNK:
-        some = rng.choice(len(points), CHUNK, replace=False)
-    functions, middle = basis.evaluate(points[some]), stage.problem.finish(statistic.copy(), stage.parts)
-    variance = stage.problem.finish_variance(stage.variance) * undone**2
-    spread = np.sqrt(functions**2 @ variance + (functions * gain[some, None]) ** 2 @ sampling) + 1e-300
-    worst, chunk = [], max(1, min(DRAWS, (1 << 21) // max(len(some), stage.problem.size)))
-    for start in range(0, DRAWS, chunk):
-        size = min(chunk, DRAWS - start)
-        noise = ((simulate(stage, statistic, size, rng) - middle) * undone) @ functions.T
-        strays = (rng.standard_normal((size, sampling.size)) * np.sqrt(sampling)) @ functions.T
-        worst.append(np.abs((noise + strays * gain[some]) / spread).max(axis=1))
-    both, chunks = np.array([variance, sampling]).T, range(0, len(points), CHUNK)
-    squares = np.concatenate([basis.evaluate(points[i : i + CHUNK]) ** 2 @ both for i in chunks])
-    values: np.ndarray = _quantile(np.concatenate(worst), level) * np.sqrt(squares[:, 0] + gain**2 * squares[:, 1])
-    return values
-
-
-def _quantile(worst: np.ndarray, level: float) -> float:
-    """An order statistic, rounded up."""
-    return float(np.sort(worst)[min(worst.size - 1, int(np.ceil(level * (worst.size + 1))) - 1)])
-
-
-def simulated_errors(plan: MomentPlan[Any], drawn: Sequence[np.ndarray]) -> np.ndarray:
-    """Errors of a regression's coefficients by simulated noise, one row per draw, in bounded memory."""
-    rng = np.random.default_rng(SEED)
-    chunk = max(1, min(DRAWS, (1 << 22) // plan.problem.size))
-    return np.concatenate([plan.schedule.errors(drawn, min(chunk, DRAWS - i), rng) for i in range(0, DRAWS, chunk)])
-
-
-def simultaneous(errors: np.ndarray, level: float) -> np.ndarray:
-    """Half-widths, proportional to each column's own size, that hold all columns of a row at once."""
-    check_level(level)
-    spread = np.sqrt((errors**2).mean(axis=0)) + 1e-300
-    values: np.ndarray = _quantile(np.abs(errors / spread).max(axis=1), level) * spread
-    return values
-
-
-def check_level(level: float) -> None:
-    """Refuse a coverage level that is not a probability strictly between 0 and 1."""
-    if not isinstance(level, int | float) or not 0 < level < 1:
-        raise ParameterError("level must lie strictly between 0 and 1", shown(level), "Pass level=0.95.")
 
 
 def shrink(release: R, method: str = "bayes") -> R:

@@ -9,10 +9,13 @@ degrees of freedom (Wishart): mean ``diag(d)``, entries that vary as ``d_j d_k``
 from __future__ import annotations
 
 from functools import lru_cache
+from typing import cast
 
 import numpy as np
 from scipy.special import gammainc
 
+from dpfda.problems.covariance import CovarianceProblem
+from dpfda.problems.stage import Stage
 from dpfda.results.posterior import HALVES, mixture
 
 #: Guesses of how curves vary: a share of it in the first function (nearly none: standardised curves; most: curves that
@@ -67,6 +70,21 @@ def most_likely(values: np.ndarray, index: np.ndarray, scale: float, largest: fl
     weight /= weight.sum()
     likely = guesses[:, None] + spread[:, None] / total * off
     return np.asarray(largest * np.einsum("gs,gsc->c", weight, likely))
+
+
+def posterior_covariance(raw: np.ndarray, stage: Stage, clipped: bool) -> np.ndarray:
+    """The posterior mean of what a stage of :class:`Leading` drew, as a covariance.
+
+    Where many records were `clipped`, it is as large as Gaussian curves would be that look like this when clipped.
+    """
+    problem, part = cast(CovarianceProblem, stage.problem), stage.parts[0]
+    basis, radius, likely = problem.basis, float(problem.code.bound.outer), np.zeros(raw.size)
+    likely[part.where] = most_likely(raw[part.where], basis.index[part.where], float(part.law.scales[0]), radius**2)
+    found = basis.nearest_positive(likely)
+    if not clipped:
+        return found
+    values = np.linalg.eigvalsh(basis.matrix(found))
+    return np.asarray(clip_loss(np.maximum(values, 0.0)[::-1], radius) * found)
 
 
 def clip_loss(variances: np.ndarray, radius: float) -> float:

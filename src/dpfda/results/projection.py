@@ -29,6 +29,14 @@ def projected(values: np.ndarray, weights: np.ndarray) -> np.ndarray:
     return found
 
 
+def check_shares(p: ArrayLike) -> np.ndarray:
+    """Shares of which quantiles are asked for: numbers from 0 to 1."""
+    shares = np.asarray(p, dtype=float)
+    if not ((shares >= 0) & (shares <= 1)).all():
+        raise ParameterError("a quantile needs shares between 0 and 1", shown(p), "Pass 0.5 for the median.")
+    return shares
+
+
 @dataclass(frozen=True, eq=False)
 class CellDensity:
     """Non-negative values on equal cells, with integral one.
@@ -85,9 +93,7 @@ class CellDensity:
             raise ParameterError(
                 "quantiles are for one dimension", f"{self.dimension}", "Take marginal(0).quantile(p), say."
             )
-        shares = np.asarray(p, dtype=float)
-        if not ((shares >= 0) & (shares <= 1)).all():
-            raise ParameterError("a quantile needs shares between 0 and 1", shown(p), "Pass 0.5 for the median.")
+        shares = check_shares(p)
         below, corners = self._cumulated, self._corners.points
         cell = np.clip(np.searchsorted(below, shares, side="left") - 1, 0, self.grid.size - 1)
         mass = np.maximum(self.masses[cell], 1e-300)

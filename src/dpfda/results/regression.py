@@ -11,8 +11,9 @@ from numpy.typing import ArrayLike
 
 from dpfda.core.errors import ParameterError, shown
 from dpfda.results import plots
+from dpfda.results.bands import NOISE_ONLY, Band, check_level, simulated_errors, simultaneous
 from dpfda.results.base import Release, axis_names
-from dpfda.results.postprocess import Band, simulated_errors, simultaneous
+from dpfda.results.coefficient_bands import PUBLIC, CheckedFit
 from dpfda.results.wording import guarantee
 from dpfda.spaces.basis import Eigenbasis
 from dpfda.spaces.stacked import StackedBasis
@@ -100,10 +101,17 @@ class RegressionRelease(Release):
         """Simulated errors of all coefficients by noise, one row per draw."""
         return simulated_errors(self.plan, self.drawn)
 
-    def band(self, level: float = 0.95, t: ArrayLike | None = None) -> Band:
-        """Simultaneous noise band over all coefficient functions as drawn, by simulation of the public noise.
+    @cached_property
+    def _checked(self) -> CheckedFit | None:
+        """What the check for bands found; None where there was none, or it was cut short."""
+        found = self.plan.schedule.checked(self.drawn)
+        return None if found is None or found.is_saturated else found
 
-        With probability `level` the least-squares coefficients of the clipped data lie inside, everywhere.
+    def noise_band(self, level: float = 0.95, t: ArrayLike | None = None) -> Band:
+        """What the noise alone can do to all coefficient functions as drawn: simultaneous, by simulation.
+
+        It is about the ridge's solution. What a ridge, a clip or functions that are not released leave out is not in
+        it, nor how the data differ from their population: it is no error bar.
         """
         functions = self.line.functions if t is None else self.line.evaluate(t)
         points = self.line.grid.points if t is None else self.line.points(t)
@@ -111,7 +119,81 @@ class RegressionRelease(Release):
         errors = self._errors.reshape(len(self._errors), count, -1) @ functions.T
         width = simultaneous(errors.reshape(len(errors), -1), level).reshape(count, -1)
         middle = self._at(self.raw, t)
-        return Band(points, middle - width, middle + width, level)
+        return Band(points, middle - width, middle + width, level, NOISE_ONLY)
+
+    def band(self, level: float = 0.95, t: ArrayLike | None = None) -> Band:
+        """Simultaneous band for the least-squares coefficients of the records themselves, clipped to their bounds.
+
+        Without a check (few records, older files, `passes` or `split` given) it is as wide as the public bounds.
+        """
+        return self._about_middle(level, t, False, "least squares on these records")
+
+    def confidence_band(self, level: float = 0.95, t: ArrayLike | None = None) -> Band:
+        """Simultaneous band for the coefficients of the population that the records are a sample of.
+
+        The population's best linear prediction, of curves and covariates within their bounds, lies inside. Without a
+        check (few records, older files, `passes` or `split` given) it is as wide as the public bounds.
+        """
+        return self._about_middle(level, t, True, "coefficients of the population")
+
+    @property
+    def has_bands(self) -> bool:
+        """Whether the plan is of the kind that has a check where there are records enough for one."""
+        return bool(self.plan.check_share)
+
+    @property
+    def band_promise(self) -> str:
+        """What the bands of this release promise, in one sentence."""
+        if not self.has_bands:
+            return (
+                "Bands of this release are noise only: they hold what noise did to the numbers, and neither what a "
+                "ridge or a clip took away nor how the records differ from their population."
+            )
+        if self._checked is None:
+            return (
+                "The records were too few to tell coefficients from noise, so bands are as wide as the public bounds: "
+                "curves rise no higher than three times the root mean square that their bound allows, also when a "
+                "covariate moves by its expected spread."
+            )
+        return (
+            "With the probability that is named, the coefficient functions of the population lie inside the confidence "
+            "band everywhere at once, if its curves and covariates keep to their bounds; features finer than 1/"
+            f"{max(self._checked.moments.shape[1], 1)} of the domain are covered only as far as they are not spikes."
+        )
+
+    def _about_middle(self, level: float, t: ArrayLike | None, population: bool, covers: str) -> Band:
+        """A band about the unridged solution, cut to the public bounds and widened to hold what is published."""
+        check_level(level)
+        grid = self.plan.grid
+        points = grid.points if t is None else self.line.points(t)
+        public = np.repeat(self._public_height[:, None], len(points), axis=1)
+        centre = np.zeros_like(public)
+        centre[0] = np.interp(points, grid.points, self.plan.response.code.center)
+        lower, upper, fit = centre - public, centre + public, self._checked
+        if fit is not None:
+            functions = self.line.functions if t is None else self.line.evaluate(t)
+            count = fit.by_piece.size
+            order = np.interp(points, grid.points, np.arange(grid.size)) / max(grid.size - 1, 1)
+            piece = np.minimum((order * count).astype(int), count - 1)
+            width = fit.half_widths(level, functions, piece, population)
+            middle = self._at(self.plan.restored(fit.middle), t)
+            inside = np.abs(middle - centre) <= public
+            lower = np.where(inside, np.maximum(lower, middle - width), lower)
+            upper = np.where(inside, np.minimum(upper, middle + width), upper)
+        shown = self.at(t)
+        return Band(points, np.minimum(lower, shown), np.maximum(upper, shown), level, covers)
+
+    @property
+    def _public_height(self) -> np.ndarray:
+        """How high a coefficient function is taken to be at most, by public bounds alone.
+
+        Three times the root mean square that the bound on curves allows, also when a covariate moves by the spread that
+        its own bound makes one expect.
+        """
+        design = self.plan.design
+        each = PUBLIC * self.plan.bound.outer / np.sqrt(self.plan.grid.length * design.energies)
+        values: np.ndarray = np.abs(design.restoring) @ each
+        return values
 
     # -- words and pictures -------------------------------------------------------------------
 
@@ -139,12 +221,12 @@ class RegressionRelease(Release):
         )
 
     def plot(self, ax: plots.Axes | None = None, level: float = 0.95, kind: str = "map") -> plots.Axes:
-        """All coefficient functions with their noise bands, side by side; returns the first axes."""
+        """All coefficient functions with their bands, side by side; returns the first axes."""
         title = f"Coefficient functions, {guarantee(self.plan)}"
-        return plots.curves(self.plan.grid, self.values, self.band(level), self.names, title)
+        return plots.curves(self.plan.grid, self.values, self.shown_band(level), self.names, title)
 
     def _columns(self, level: float) -> dict[str, np.ndarray]:
-        band, count = self.band(level), self._basis.count
+        band, count = self.shown_band(level), self._basis.count
         return {
             "coefficient": np.repeat(np.arange(count), self.plan.grid.size),
             axis_names(self.plan.grid)[0]: np.tile(self.plan.grid.points, count),

@@ -45,6 +45,8 @@ class Statement:
         One line for each group or class.
     accuracy : str
         How accurate the release is expected to be.
+    bands : str
+        What the shown band promises, and what the release itself says against trusting it.
     limits : str
         What is not protected.
     charge : str
@@ -72,6 +74,8 @@ class Statement:
     #: One line for each group or class.
     groups: Mapping[str, str] = field(default_factory=dict)
     accuracy: str = ""
+    #: What the shown band promises, and what the release itself says against trusting it.
+    bands: str = ""
     #: What is not protected.
     limits: str = ""
     #: Which ledger was charged.
@@ -134,15 +138,18 @@ def explanation(plan: Planned) -> Statement:
     )
 
 
-def statement(release: Released, method: str = "") -> Statement:
-    """What was protected, to be shown beside a release; `method` says how, where the assumption does not."""
+def statement(release: Released, method: str = "", bands: str = "") -> Statement:
+    """What was protected, to be shown beside a release; `method` says how, where the assumption does not.
+
+    `bands` says what the band beside it promises.
+    """
     made = f"released {release.created} (plan {release.plan.digest[:12]})"
     heading = f"Privacy statement for a {release.title} {made}."
-    return replace(explanation(release.plan), heading=heading, method=method, charge=charge(release))
+    return replace(explanation(release.plan), heading=heading, method=method, bands=bands, charge=charge(release))
 
 
-def group_statement(plan: JointPlan[Any], releases: Mapping[str, Released]) -> Statement:
-    """What was protected in all groups together, and how each was made."""
+def group_statement(plan: JointPlan[Any], releases: Mapping[str, Released], bands: str = "") -> Statement:
+    """What was protected in all groups together, and how each was made; `bands` says what the shown bands promise."""
     first = next(iter(releases.values()))
     made = f"released {first.created} (plan {plan.digest[:12]})"
     return Statement(
@@ -151,6 +158,7 @@ def group_statement(plan: JointPlan[Any], releases: Mapping[str, Released]) -> S
         composition=plan.composition,
         assumption=first.plan.wording.assumption,
         groups={name: member(release.plan) for name, release in releases.items()},
+        bands=bands,
         limits=limits(first.plan, size=""),
         charge=charge(first),
     )
@@ -259,7 +267,7 @@ def member(plan: Planned) -> str:
     """One group or class in a line."""
     about = "about " if plan.problem.count_is_private else ""
     error = f"expected error {number(plan.expected_error)} (squared L2, noise only)"
-    return f"{about}{plan.n:,} {plan.wording.record}s, {plan.chosen!r}, {error}."
+    return f"{about}{plan.n:,} {plan.wording.record}s, {plan.chosen!r}, {error}. {plan.verdict.sentence}"
 
 
 def charge(release: Released) -> str:

@@ -11,6 +11,8 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import TYPE_CHECKING, Protocol
 
+from dpfda.results.verdict import WORDS, Verdict
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -46,7 +48,14 @@ class Accurate(Protocol):
     def typical_sd(self) -> float: ...
 
 
-class Planned(Priced, Protocol):
+class Judged(Priced, Protocol):
+    """The same, with what it will be worth."""
+
+    @property
+    def verdict(self) -> Verdict: ...
+
+
+class Planned(Judged, Protocol):
     """What words need of a plan."""
 
     @property
@@ -70,6 +79,8 @@ class Planned(Priced, Protocol):
     @property
     def expected_risk(self) -> float: ...
     @property
+    def risk_range(self) -> tuple[float, float]: ...
+    @property
     def wording(self) -> Wording: ...
 
 
@@ -89,22 +100,27 @@ class AccuracyWords:
     def rows(self) -> Rows:
         """As rows of a table."""
         plan = self.plan
+        low, high = plan.risk_range
         return (
             ("expected error", f"{number(plan.expected_error)} (noise only, as drawn, squared L2)"),
             ("expected risk", f"{number(plan.expected_risk)} ({self.risk})"),
+            *((("risk range", f"from {number(low)} to {number(high)}, mostly"),) if high > low else ()),
             ("root of the risk", f"{math.sqrt(plan.expected_risk) / self.size:.2%} of {self.size_name}"),
             ("noise at a point", f"{number(plan.accuracy.typical_sd)} standard deviation, typically"),
+            ("verdict", plan.verdict.told),
         )
 
     @property
     def sentence(self) -> str:
         """The same in a paragraph."""
         rms, total = math.sqrt(self.plan.expected_error), math.sqrt(self.plan.expected_risk)
+        low, high = (math.sqrt(risk) for risk in self.plan.risk_range)
+        between = f", and mostly between {number(low)} and {number(high)}" if high > low else ""
         return (
             f"The noise has a root mean squared L2 size of {number(rms)}, {rms / self.size:.1%} of {self.size_name} "
             f"({self.size:.4g}); at a typical point its standard deviation is {number(self.plan.accuracy.typical_sd)}. "
-            f"Altogether ({self.risk}) the error is expected to be {number(total)} ({total / self.size:.1%}). These "
-            f"figures depend on no data."
+            f"Altogether ({self.risk}) the error is expected to be {number(total)} ({total / self.size:.1%}){between}. "
+            f"{self.plan.verdict.told} These figures depend on no data."
         )
 
 
@@ -143,12 +159,12 @@ def cost(plan: Priced) -> str:
     return f"epsilon {float(plan.epsilon):g}{delta}"
 
 
-def guarantee(plan: Priced) -> str:
-    """The guarantee in a few words, for titles."""
-    epsilon = float(plan.epsilon)
+def guarantee(plan: Judged) -> str:
+    """The guarantee in a few words, for titles, and that there is mostly noise where that is so."""
+    epsilon, noise = float(plan.epsilon), "; mostly noise" if plan.verdict.word == WORDS[2] else ""
     if plan.delta:
-        return f"({epsilon:g}, {float(plan.delta):g})-differentially private (not pure)"
-    return f"{epsilon:g}-differentially private"
+        return f"({epsilon:g}, {float(plan.delta):g})-differentially private (not pure){noise}"
+    return f"{epsilon:g}-differentially private{noise}"
 
 
 def describe_bound(bound: Bound, length: float | None = None) -> str:

@@ -1,0 +1,236 @@
+"""The difference of two releases: bands, and a test of whether the groups differ."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import groupby
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from dpfda.core.errors import ParameterError
+from dpfda.core.files import write_whole
+from dpfda.results import plots
+from dpfda.results.bands import NOISE_ONLY, Band, band_of
+from dpfda.results.base import Release, csv_of
+from dpfda.results.components import ComponentRelease
+from dpfda.results.terms import Terms
+from dpfda.results.wording import guarantee
+from dpfda.spaces.grid import AnyGrid
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+#: The smallest p-value that is looked for where bands are compared level by level, and how often it is halved in on.
+LEAST_P, HALVINGS = 0.001, 12
+
+
+@dataclass(frozen=True, eq=False)
+class DifferenceTest:
+    """A test of whether two populations have the same curve: what :meth:`Difference.test` returns.
+
+    Parameters
+    ----------
+    p_value : float
+        How surprising a difference this large would be, somewhere, if there were none: noise, sampling, and all that
+        may have been left out of either release are allowed for.
+    level : float
+        The level at which `where` is decided.
+    t : array
+        The points of the grid.
+    where : array of bool
+        Where the populations differ, all points at once, with probability `level` of no mistake.
+
+    Examples
+    --------
+    >>> DifferenceTest(0.01, 0.95, np.arange(4.0), np.array([False, True, True, False])).intervals
+    [(1.0, 2.0)]
+    """
+
+    p_value: float
+    level: float
+    t: np.ndarray
+    where: np.ndarray
+
+    @property
+    def intervals(self) -> list[tuple[float, float]]:
+        """The stretches of the grid where they differ; for curves on a line."""
+        if self.t.ndim > 1 or self.where.shape != self.t.shape:
+            raise ParameterError("intervals are for curves on a line", "a surface", "Use `where`.")
+        found = []
+        for differs, places in groupby(range(self.t.size), key=lambda place: bool(self.where[place])):
+            stretch = list(places)
+            if differs:
+                found.append((float(self.t[stretch[0]]), float(self.t[stretch[-1]])))
+        return found
+
+    def __str__(self) -> str:
+        where = f"they differ at {int(self.where.sum())} of {self.where.size} points"
+        seen = where if self.where.any() else "nowhere do they differ for sure"
+        return f"p = {self.p_value:.2g}; at the {self.level:.0%} level {seen}."
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Difference:
+    """Two independent releases on one grid, one minus the other: what :meth:`GroupRelease.difference` returns.
+
+    Parameters
+    ----------
+    first, second : str
+        The names of the two.
+    left, right : Release
+        The release that is taken, and the one that is taken from it.
+
+    Examples
+    --------
+    >>> import numpy as np, dpfda as dp
+    >>> rng = np.random.default_rng(0)
+    >>> arms, more = np.repeat(["a", "b"], 2000), np.repeat([[0.0], [0.5]], 2000, axis=0)
+    >>> days = rng.normal(1.0, 0.1, (4000, 24)) + more
+    >>> both = dp.mean(days, by=arms, groups=["a", "b"], epsilon=1.0, bound=dp.L2Ball(2.0))
+    >>> gap = both.difference("b", "a")
+    >>> gap, gap.test().p_value < 0.01, gap.confidence_band(0.95).level
+    (Difference(b minus a), True, 0.95)
+    """
+
+    first: str
+    second: str
+    left: Release
+    right: Release
+
+    @property
+    def grid(self) -> AnyGrid:
+        return self.left.grid
+
+    @property
+    def values(self) -> np.ndarray:
+        """The difference on the grid, of the releases as they are shown."""
+        values: np.ndarray = self.left.values - self.right.values
+        return values
+
+    def __call__(self, t: ArrayLike) -> np.ndarray:
+        """The difference at any points of the domain."""
+        values: np.ndarray = self.left(t) - self.right(t)
+        return values
+
+    # -- bands --------------------------------------------------------------------------------
+
+    @cached_property
+    def _terms(self) -> Terms | None:
+        left, right = self.left.terms, self.right.terms
+        return None if left is None or right is None else left.minus(right)
+
+    @property
+    def has_bands(self) -> bool:
+        """Whether bands cover more than the noise."""
+        return self.left.has_bands and self.right.has_bands
+
+    def band(self, level: float = 0.95) -> Band:
+        """Simultaneous band for the difference of what the records of both groups would have given without privacy.
+
+        What either release leaves out counts in full (the triangle inequality); it costs no further budget. Points have
+        no density of their own: for densities ask for the populations' difference.
+        """
+        if not self.left.data_have_one:
+            raise ParameterError(
+                "a band of the data is for what data have themselves", self.left.title, "Use confidence_band()."
+            )
+        return self._between(level, False, "difference of the data")
+
+    def confidence_band(self, level: float = 0.95) -> Band:
+        """Simultaneous band for the difference of the two populations."""
+        return self._between(level, True, "difference of the populations")
+
+    def _between(self, level: float, population: bool, covers: str) -> Band:
+        if self._terms is not None:
+            lower, upper = (side.reshape(self.grid.shape) for side in self._terms.limits(level, population))
+            return Band(self._points, lower, upper, level, covers)
+        each = (1 + level) / 2  # both bands hold at once
+        left, right = (
+            part.confidence_band(each) if population else part.band(each) for part in (self.left, self.right)
+        )
+        return Band(left.t, left.lower - right.upper, left.upper - right.lower, level, covers)
+
+    @property
+    def _points(self) -> np.ndarray:
+        return self.grid.domain.points
+
+    def noise_band(self, level: float = 0.95) -> Band:
+        """What the noise alone can do: around the raw difference, with probability `level` both noises stay inside."""
+        sides = [(part.stage, part.raw[: part.stage.problem.basis.size]) for part in (self.left, self.right)]
+        width = band_of([(stage, stage.problem.typical(raw)) for stage, raw in sides], level, self.grid.points)
+        raw = [part.plan.basis.synthesize(part.raw) + part.plan.problem.offset for part in (self.left, self.right)]
+        middle, shape = (raw[0] - raw[1]).reshape(self.grid.shape), self.grid.shape
+        return Band(self._points, middle - width.reshape(shape), middle + width.reshape(shape), level, NOISE_ONLY)
+
+    def shown_band(self, level: float = 0.95) -> Band:
+        """The band of pictures and tables: the most honest one there is, which says what it covers."""
+        return self.confidence_band(level) if self.has_bands else self.noise_band(level)
+
+    def test(self, level: float = 0.95) -> DifferenceTest:
+        """Whether the two populations have the same curve, and where they differ.
+
+        Two looks, of which the better one counts at twice its price: the largest difference, beyond what may have been
+        left out and in units of its noise and sampling error, and the length of the whole difference, beyond the length
+        of that; both are held against what noise and sampling would do by themselves. `where` follows
+        :meth:`confidence_band`: the populations differ where zero lies outside it. Groups can differ for sure and yet
+        at no single point for sure.
+        """
+        p = self._p_by_bands() if self._terms is None else self._terms.p_value()
+        return DifferenceTest(p, level, self._points, self._apart(level))
+
+    def _apart(self, level: float) -> np.ndarray:
+        """Where zero lies outside the band."""
+        lower, upper = self.confidence_band(level)
+        return np.asarray((lower > 0) | (upper < 0))
+
+    def _p_by_bands(self) -> float:
+        """One minus the highest level at which zero lies outside the band somewhere, by halves."""
+        inside, outside = LEAST_P, 1.0
+        if self._apart(1 - inside).any():
+            return inside
+        for _ in range(HALVINGS):
+            middle = float(np.sqrt(inside * outside))
+            inside, outside = (inside, middle) if self._apart(1 - middle).any() else (middle, outside)
+        return outside
+
+    # -- pictures and files -------------------------------------------------------------------
+
+    def plot(self, ax: plots.Axes | None = None, level: float = 0.95) -> plots.Axes:
+        """The difference with its band; a heat map over two dimensions."""
+        title = f"{self.first} minus {self.second}, {guarantee(self.left.plan)}"
+        if self.left.dimension > 1:
+            return plots.surface(self.grid, self.values, ax=ax, title=title, signed=True)
+        band = self.shown_band(level)
+        if isinstance(self.left, ComponentRelease):
+            line = self.left._grid.line
+            ax = plots.together(line, self.values, band, self.left.names, ax=ax, title=title)
+        else:
+            ax = plots.curve(self.grid, self.values, band, ax=ax, title=title, label="private difference")
+        ax.axhline(0.0, color="#888888", linewidth=0.8)
+        ax.set_ylabel(f"difference of {self.left.query}", **plots.SPELT)
+        return ax
+
+    def to_dataframe(self, level: float = 0.95) -> DataFrame:
+        """Grid, difference and band as a pandas data frame."""
+        import pandas
+
+        return pandas.DataFrame(self._columns(level))
+
+    def to_csv(self, path: str | os.PathLike[str] | None = None, level: float = 0.95) -> str:
+        """Grid, difference and band as CSV text, and into a file if a path is given."""
+        text = csv_of(self._columns(level))
+        if path is not None:
+            write_whole(path, text)
+        return text
+
+    def _columns(self, level: float) -> dict[str, np.ndarray]:
+        band = self.shown_band(level)
+        columns = {"value": self.values, "lower": band.lower, "upper": band.upper}
+        return self.left._columns(level) | {name: column.ravel() for name, column in columns.items()}
+
+    def __repr__(self) -> str:
+        return f"Difference({self.first} minus {self.second})"
