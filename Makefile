@@ -53,7 +53,12 @@ reproduce: setup
 
 bench: setup
 	$(BIN)/python benchmarks/accuracy.py
+	$(BIN)/python benchmarks/forecast.py
 	$(BIN)/python benchmarks/speed.py
+	$(BIN)/python benchmarks/coverage.py --jobs 2
+	$(BIN)/python benchmarks/coverage_density.py
+	$(BIN)/python benchmarks/coverage_covariance.py
+	$(BIN)/python benchmarks/coverage_models.py
 	$(BIN)/python benchmarks/covariance.py
 	$(BIN)/python benchmarks/density.py
 	$(BIN)/python benchmarks/models.py

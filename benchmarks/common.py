@@ -49,7 +49,7 @@ def digest() -> str:
     return whole.hexdigest()
 
 
-def save(name: str, figures: dict[str, Any]) -> None:
+def save(name: str, figures: dict[str, Any], say: bool = True) -> None:
     RESULTS.mkdir(exist_ok=True)
     found = {}
     for package in PACKAGES:
@@ -59,4 +59,5 @@ def save(name: str, figures: dict[str, Any]) -> None:
             found[package] = None
     content = {"python": platform.python_version(), "packages": found, "code": digest(), **figures}
     (RESULTS / f"{name}.json").write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
-    Console().print(f"saved {(RESULTS / name).relative_to(ROOT)}.json", markup=False)
+    if say:
+        Console().print(f"saved {(RESULTS / name).relative_to(ROOT)}.json", markup=False)
