@@ -39,17 +39,17 @@ SMOOTHEST = 64
 #: curve's energy.
 SMOOTH, MOST_LEFT = 16, 0.5
 #: A length that was drawn may be too small by its own noise: so much of a scale is added, and it counts as so much of
-#: one at least; with many functions as less. Twelve pairs were tried on 44 cells of one round and 45 of several; rough
-#: daily curves of 365 points decide: with a quarter added they were held in 0.87 to 0.91 of the releases.
+#: one at least; with many functions as less. Rough daily curves of 365 points decided (derivations: honest bands): with
+#: a quarter added, and a lower peak, they were held in 0.87 to 0.98 of the releases of one or several rounds.
 ABOVE, LEAST, LEAST_OF_MANY = 0.5, 0.75, 0.5
 #: Features finer than the released ones may be so large a share of those; a smaller one where there are many functions.
 DETAILS, DETAILS_OF_MANY = 0.5, 0.25
 #: A length of this share of the cap says that nearly all curves were cut, and nearly the same way: how much was left
 #: out is anybody's guess then. A length counts as seen where noise alone would draw it once in a hundred times.
 ALL_CUT, SEEN = 0.8, float(np.log(50))
-#: Where a radius among the smallest was chosen, so many scales of its noise are held against a length: with n epsilon
-#: of 100 and all curves beyond the bound, four bands of a hundred are too narrow; bounds that are ten times too large
-#: are rarely taken for that.
+#: Where a radius among the smallest was chosen, so many scales of its noise are held against a length. By the law of
+#: that noise, with n epsilon of 100 and all curves beyond the bound, four bands of a hundred are too narrow. How often
+#: a bound that is ten times too large is taken for one that is too small was not measured.
 DOUBT = 2.0
 #: Functions up to so many are too few to tell a size that was left out from one that was not looked at.
 FEW, SOME = 4, 8
