@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 
 import numpy as np
 import pytest
@@ -11,6 +11,7 @@ from hypothesis import settings
 
 import dpfda as dp
 from dpfda import engines
+from dpfda.bounds import loops
 
 #: Not tests: a program that needs an extra, and what a type checker reads.
 collect_ignore = ["trust/fuzz_atheris.py", "typing/verbs.py"]
@@ -94,6 +95,23 @@ def _noise_stops_no_command(request, monkeypatch):
     """Commands on tiny files are mostly noise: only tests/cli/test_cli_verdict.py lets that stop them."""
     if "dpfda.cli.console" in sys.modules and request.path.name != "test_cli_verdict.py":
         monkeypatch.setattr(sys.modules["dpfda.cli.console"], "ON_NOISE", "ignore")
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Neighbour tests run twice: with numpy's kernels and with the compiled ones."""
+    name = metafunc.module.__name__
+    if name.endswith(("_neighbours", "test_stages")):
+        metafunc.fixturenames.append("kernels")
+        metafunc.parametrize("kernels", ["plain", "compiled"], indirect=True)
+
+
+@pytest.fixture
+def kernels(request: pytest.FixtureRequest) -> Iterator[str]:
+    """The kernels that a test runs with."""
+    if request.param == "compiled" and loops.compiled_kernels() is None:
+        pytest.skip("the fast extra is not installed")
+    with loops.using(request.param):
+        yield request.param
 
 
 @pytest.fixture

@@ -16,7 +16,8 @@ SPECIAL = {
     "opendp": {"noise", "plans/opendp.py"},
     "flint": {"noise"},
     "secrets": {"noise"},
-    "numba": {"bounds/lattice.py"},
+    "numba": {"bounds/compiled.py"},
+    "threadpoolctl": {"bounds/loops.py"},
     "pyarrow": {
         "reading/source.py",
         "reading/facts.py",

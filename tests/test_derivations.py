@@ -249,7 +249,7 @@ def test_a_bound_that_forgets_the_lattice_fails_its_checks(monkeypatch):
     """Without what rounding adds to the radius, encoded records reach further than is charged."""
     honest = MeanProblem.__dict__["lengths"].func
     monkeypatch.setattr(
-        MeanProblem, "lengths", property(lambda self: honest(self) * (self._inner_radius / lattice.RADIUS) ** 2)
+        MeanProblem, "lengths", property(lambda self: honest(self) * (self.inner_radius / lattice.RADIUS) ** 2)
     )
     notices("inner-product")
 

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import dpfda as dp
-from dpfda.bounds import exact, lattice
+from dpfda.bounds import exact
 
 OPTIONS = [{}, {"standardize": True}, {"fill": 2}, {"standardize": True, "fill": 2}]
 records = st.lists(
@@ -43,50 +43,6 @@ def test_encoding_depends_on_nothing_but_the_record(bound, options, rng):
     assert np.array_equal(plan.problem.total(data), whole.sum(axis=0).astype(np.int64))
     order = rng.permutation(len(data))
     assert plan.summarize(data[order]) == plan.summarize(data)
-
-
-@pytest.mark.parametrize("centre", [0.0, 0.37])
-def test_compiled_and_plain_loops_agree_to_the_bit(centre, rng):
-    pytest.importorskip("numba", reason="the fast extra is not installed")
-    problem = plan_of("QR", "L2").problem
-    data = np.vstack(
-        [rng.normal(0, scale, (3000, GRID.size)) for scale in (1e-9, 0.5, 0.9, 3.0)] + [hostile(GRID.size)]
-    )
-    center = np.full(GRID.size, centre)
-    plain = lattice.sum_clipped(data, center, problem.lattice_weights, compiled=False)
-    quick = lattice.sum_clipped(data, center, problem.lattice_weights, compiled=True)
-    assert np.array_equal(plain[0], quick[0])
-    assert np.array_equal(plain[1], quick[1])
-    assert 0 < plain[1].size < len(data)
-
-
-def test_comparisons_near_the_limits_are_exact():
-    """Sums of squares around the limit (inside or not) and 2^53 (near or far), in both loops and in the clip."""
-    radius, far = lattice.RADIUS, 2.0**26
-    rows = np.array(
-        [
-            [radius - 1, 0, 0, 0],
-            [radius, 0, 0, 0],
-            [radius, 1, 0, 0],
-            [far, far - 1, 0, 0],
-            [far, far, 0, 0],
-            [far, far, 1, 1],
-            [far + 7, radius, 1e9, 1e300],
-            [1e150, -1e150, 3, 0],
-        ]
-    )
-    clipped = dp.L2Ball(1.0).clip_lattice(rows)
-    assert np.array_equal(clipped[:2], rows[:2])
-    assert not np.array_equal(clipped[2], rows[2])
-    assert all(sum(int(x) ** 2 for x in row) <= lattice.LIMIT for row in clipped)
-    finite = rows[[0, 1, 2, 3, 4, 5, 7]]
-    for compiled in [False, True] if lattice.numba is not None else [False]:
-        for row in finite:  # one at a time, and in another order of coordinates
-            for order in ([0, 1, 2, 3], [3, 2, 1, 0], [2, 0, 3, 1]):
-                totals, unusual = lattice.sum_clipped(row[None, order], np.zeros(4), np.ones(4), compiled)
-                assert np.array_equal(totals, dp.L2Ball(1.0).clip_lattice(row[None])[0, order])
-                assert unusual.size == 0
-        assert lattice.sum_clipped(rows, np.zeros(4), np.ones(4), compiled)[1].tolist() == [6]
 
 
 @given(

@@ -26,7 +26,7 @@ from dpfda.noise import Ball
 from dpfda.plans import rounds_words
 from dpfda.plans.schedule import Schedule
 from dpfda.plans.variation import reference_of, variance_of, variation_stage, vary_about, vary_in_one_round
-from dpfda.problems.contracts import Problem
+from dpfda.problems.contracts import BlockProblem
 from dpfda.problems.count import count_part
 from dpfda.problems.ellipsoid_stages import InsideProblem, VaryProblem
 from dpfda.problems.left_out import LeftOutProblem
@@ -103,9 +103,9 @@ class Rounds(Schedule):
     def _one_round(self) -> bool:
         return len(self.method.shares) == 1
 
-    def _companions(self, problem: MeanProblem) -> list[Problem]:
+    def _companions(self, problem: MeanProblem) -> list[BlockProblem]:
         """The last round, and what is read in its pass: how much curves vary about its centre, what it leaves out."""
-        found: list[Problem] = [problem]
+        found: list[BlockProblem] = [problem]
         for number, step in enumerate(self.method.steps):
             if step == "vary":
                 found.append(self._vary_problem(problem, self.epsilon * self.method.share(number)))

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
+from dpfda.bounds.loops import Block
 from dpfda.bounds.sensitivity import Sensitivity
 from dpfda.problems.summary import Summary
 from dpfda.spaces.alignment import Alignment
@@ -171,3 +172,10 @@ class Target(Protocol):
 
 class Problem(Encoder, Statistic, Sensitive, Prior, Target, Protocol):
     """What is estimated: all five contracts, and nothing else. `DefaultProblem` gives most of the answers."""
+
+
+class BlockProblem(Problem, Protocol):
+    """A problem that adds up block by block, so that several can read the same blocks together."""
+
+    def block_totals(self, block: Block) -> np.ndarray:
+        """Sum of the encoded records of a block, exact integers."""

@@ -16,10 +16,11 @@ import numpy as np
 
 from dpfda.bounds.bodies import Ellipsoid, L2Ball
 from dpfda.bounds.lattice import RADIUS, RADIUS_BITS
+from dpfda.bounds.loops import Block, add_up
 from dpfda.bounds.sensitivities import EuclideanSensitivity
 from dpfda.bounds.sensitivity import Sensitivity
 from dpfda.core import codec
-from dpfda.core.errors import PlanMismatch, RecordError
+from dpfda.core.errors import PlanMismatch
 from dpfda.problems.count import quotient
 from dpfda.problems.defaults import DefaultProblem, check_count, check_key
 from dpfda.problems.mean import MeanProblem
@@ -33,8 +34,6 @@ from dpfda.spaces.symmetric import ROOT2, SymmetricBasis
 #: bits (derivations: exact totals). A plan is for no more; where data hold more all the same, totals grow.
 SQUARE_BITS = 16
 MOST_SQUARES = 2**30
-#: Rows taken at a time: their products add up in floats without rounding, and stay in a processor's cache.
-ROWS = 1 << 14
 #: The public class of covariances: shares of the bound squared that the strongest direction may carry, and
 #: how much smoother than the kernel's guess of a mean it may be (derivations: covariance). A guess: a bad one costs
 #: accuracy, never privacy.
@@ -107,7 +106,7 @@ class CovarianceProblem(DefaultProblem):
     def _unit(self) -> Fraction:
         """One lattice step of an encoded coefficient."""
         radius = Fraction(float(self.code.bound.outer))
-        return radius / (Fraction(self.code._inner_radius) / 2 ** (RADIUS_BITS - SQUARE_BITS))
+        return radius / (Fraction(self.code.inner_radius) / 2 ** (RADIUS_BITS - SQUARE_BITS))
 
     @cached_property
     def sensitivity(self) -> Sensitivity:
@@ -150,21 +149,18 @@ class CovarianceProblem(DefaultProblem):
 
     def encode(self, batch: np.ndarray) -> np.ndarray:
         """One row of integers (held in floats) per record: coefficients inside the ball, and their rounding."""
-        return np.rint(self.code.encode(batch) * 2.0 ** (SQUARE_BITS - RADIUS_BITS))
+        return self._encoded(Block(batch))
+
+    def _encoded(self, block: Block) -> np.ndarray:
+        return np.asarray(np.rint(self.code.encoded(block) * 2.0 ** (SQUARE_BITS - RADIUS_BITS)))
 
     def total(self, batch: np.ndarray) -> np.ndarray:
         """Sums of coefficients, then sums of products of pairs: exact integers."""
-        size = self.basis.line.size
-        upper = np.triu_indices(size)
-        totals = np.zeros(size + upper[0].size, dtype=np.int64)
-        for start in range(0, len(batch), ROWS):
-            try:
-                part = self.encode(batch[start : start + ROWS])
-            except RecordError as error:
-                raise error.shifted(start) from None
-            totals[:size] += part.sum(axis=0).astype(np.int64)
-            totals[size:] += (part.T @ part)[upper].astype(np.int64)
-        return totals
+        return add_up(self.block_totals, batch)
+
+    def block_totals(self, block: Block) -> np.ndarray:
+        part = self._encoded(block)
+        return np.append(block.kernels.column_sums(part), products_of_pairs(part))
 
     # -- all records ----------------------------------------------------------------------
 
@@ -203,3 +199,8 @@ class CovarianceProblem(DefaultProblem):
     def typical(self, coefficients: np.ndarray | None = None) -> np.ndarray:
         about = np.sqrt(self.prior_energy) if coefficients is None else coefficients
         return np.append(about, 1.0) if self.count_is_private else about
+
+
+def products_of_pairs(rows: np.ndarray) -> np.ndarray:
+    """Sums over rows of the products of any two entries, each pair once: integers, exact in floats for a block."""
+    return np.asarray((rows.T @ rows)[np.triu_indices(rows.shape[1])].astype(np.int64))

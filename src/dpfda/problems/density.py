@@ -19,6 +19,7 @@ import numpy as np
 from dpfda.bounds import exact
 from dpfda.bounds.atoms import Atoms
 from dpfda.bounds.diameter import AtomSensitivity
+from dpfda.bounds.loops import Block, add_up
 from dpfda.bounds.sensitivity import Sensitivity
 from dpfda.core import codec
 from dpfda.core.errors import PlanMismatch, RecordError
@@ -31,6 +32,8 @@ from dpfda.spaces.tensor import ProductBasis
 #: Fixed-point bits of the features along one axis: any number is valid, since sensitivities are those of the rounded
 #: features (derivations: densities).
 FEATURE_BITS = 32
+#: Points that are counted at a time.
+POINTS = 1 << 15
 #: The public class of densities: bumps of these widths (in widths of the domain), and series whose
 #: squared coefficients fall with these powers of the frequency (one more for each further dimension). A guess: a bad
 #: one costs accuracy, never privacy (derivations: densities).
@@ -162,23 +165,36 @@ class DensityProblem(DefaultProblem):
         A point that cannot be placed is an error, or (``invalid="center"``) counts as uniform: it adds
         to the number of points and to no cell.
         """
-        places, bad = np.zeros(len(batch), dtype=np.int64), np.zeros(len(batch), dtype=bool)
+        return add_up(self.block_totals, batch, rows=POINTS)
+
+    def block_totals(self, block: Block) -> np.ndarray:
+        counts, stray = self._counted(block)
+        if stray.size and self.invalid == "raise":
+            clips = self.outside == "clip"
+            raise RecordError(
+                "A point is missing" if clips else "A point is missing or outside the domain",
+                stray.tolist(),
+                ("Drop it" if clips else "Widen the domain, pass outside='clip'")
+                + ", or invalid='center' to count it as uniform.",
+            )
+        return counts
+
+    def _counted(self, block: Block) -> tuple[np.ndarray, np.ndarray]:
+        """Counts of cells or bins, and the points that have none."""
+        if self.edges is None:
+            spans = np.array([axis.span for axis in self.grid.axes])
+            counts, lengths = np.array(self.bins), np.array([axis.length for axis in self.grid.axes])
+            found: tuple[np.ndarray, np.ndarray] = block.kernels.count_cells(
+                block.rows, spans, counts / lengths, counts, self.outside == "clip"
+            )
+            return found
+        places, bad = np.zeros(len(block.rows), dtype=np.int64), np.zeros(len(block.rows), dtype=bool)
         for a, (axis, count) in enumerate(zip(self.grid.axes, self.bins, strict=True)):
-            place, stray = self._placed(np.ascontiguousarray(batch[:, a]), axis, a, count)
+            place, stray = self._placed(np.ascontiguousarray(block.values[:, a]), axis, a, count)
             places *= count
             places += place
             bad |= stray
-        if bad.any():
-            if self.invalid == "raise":
-                clips = self.outside == "clip"
-                raise RecordError(
-                    "A point is missing" if clips else "A point is missing or outside the domain",
-                    np.flatnonzero(bad).tolist(),
-                    ("Drop it" if clips else "Widen the domain, pass outside='clip'")
-                    + ", or invalid='center' to count it as uniform.",
-                )
-            places = places[~bad]
-        return np.bincount(places, minlength=int(np.prod(self.bins)))
+        return np.bincount(places[~bad], minlength=int(np.prod(self.bins))), np.flatnonzero(bad)
 
     def places(self, x: np.ndarray) -> np.ndarray:
         """The atoms of points of a line, as records are placed; beyond the domain the outermost ones."""

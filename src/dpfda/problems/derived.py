@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -11,10 +11,10 @@ import numpy as np
 
 from dpfda.bounds.sensitivities import BoxSensitivity
 from dpfda.bounds.sensitivity import Sensitivity
-from dpfda.core.errors import PlanMismatch, RecordError
+from dpfda.core.errors import PlanMismatch
 from dpfda.noise import Choice
 from dpfda.problems.defaults import DefaultProblem
-from dpfda.problems.mean import CHUNK, MeanProblem
+from dpfda.problems.mean import MeanProblem
 from dpfda.problems.stage import Part, Stage
 from dpfda.problems.summary import Summary, are_integers
 from dpfda.spaces.alignment import Alignment
@@ -133,17 +133,6 @@ class Scores(DerivedProblem, ABC):
         """The stage that draws one of the places (derivations: private choice)."""
         part = Part(np.arange(self.size), np.ones(self.size), Choice(epsilon, self.size, self.range))
         return Stage(self, (part,))
-
-
-def in_chunks(totals: Callable[[np.ndarray], np.ndarray], batch: np.ndarray, size: int) -> np.ndarray:
-    """Totals of a batch, a few records at a time; errors name rows of the whole."""
-    found = np.zeros(size, dtype=np.int64)
-    for start in range(0, len(batch), CHUNK):
-        try:
-            found += totals(batch[start : start + CHUNK])
-        except RecordError as error:
-            raise error.shifted(start) from None
-    return found
 
 
 def check_totals(summary: Summary, size: int, most: int) -> None:

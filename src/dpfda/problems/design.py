@@ -15,6 +15,7 @@ from typing import ClassVar
 import numpy as np
 
 from dpfda.bounds.lattice import RADIUS, RADIUS_BITS, clip_euclidean
+from dpfda.bounds.loops import Block
 from dpfda.core import codec
 from dpfda.problems.gram import DensityGram, Encoded, Gram, HalfGram
 from dpfda.problems.mean import MeanProblem
@@ -279,7 +280,7 @@ class Response(ABC):
         """The bound on the norm."""
 
     @abstractmethod
-    def encode(self, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def encode(self, block: Block) -> tuple[np.ndarray, np.ndarray]:
         """One row of integers inside the lattice ball per record, and which records are unusable (zero).
 
         Curves raise an error of their own for those, where that is the rule.
@@ -310,14 +311,14 @@ class CurveResponse(Response):
 
     @property
     def unit(self) -> float:
-        return float(Fraction(float(self.code.bound.outer)) / Fraction(self.code._inner_radius))
+        return float(Fraction(float(self.code.bound.outer)) / Fraction(self.code.inner_radius))
 
     @property
     def outer(self) -> float:
         return float(self.code.bound.outer)
 
-    def encode(self, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        return self.code.encode(values), np.zeros(len(values), dtype=bool)
+    def encode(self, block: Block) -> tuple[np.ndarray, np.ndarray]:
+        return self.code.encoded(block), np.zeros(len(block.rows), dtype=bool)
 
 
 @dataclass(frozen=True, eq=False)
@@ -345,7 +346,8 @@ class NumberResponse(Response):
     def unit(self) -> float:
         return self.outer / RADIUS
 
-    def encode(self, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def encode(self, block: Block) -> tuple[np.ndarray, np.ndarray]:
+        values = block.values
         bad = np.isnan(values).any(axis=1)
         inside = np.clip(np.where(bad[:, None], self.middle, values), *self.range)
         return np.clip(np.rint((inside - self.middle) / self.unit), -RADIUS, RADIUS), bad
@@ -382,8 +384,8 @@ class Shortened(Response):
     def unit(self) -> float:
         return self.radius / (RADIUS - 0.5 * float(np.sqrt(self.size)))
 
-    def encode(self, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        return self.inner.encode(values)
+    def encode(self, block: Block) -> tuple[np.ndarray, np.ndarray]:
+        return self.inner.encode(block)
 
     def decode(self, coded: np.ndarray) -> np.ndarray:
         """Far rows are brought near first: the clip would shorten them further than needed."""

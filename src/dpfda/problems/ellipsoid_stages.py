@@ -13,15 +13,18 @@ from itertools import pairwise
 import numpy as np
 
 from dpfda.bounds.lattice import RADIUS
+from dpfda.bounds.loops import Block, add_up
 from dpfda.bounds.sensitivities import ManhattanSensitivity
 from dpfda.bounds.sensitivity import Sensitivity
 from dpfda.core import codec
 from dpfda.problems.defaults import check_count, check_key
-from dpfda.problems.derived import DerivedProblem, Scores, check_totals, in_chunks
+from dpfda.problems.derived import DerivedProblem, Scores, check_totals
 from dpfda.problems.summary import Summary
 
 #: Energies are rounded down to this fraction of the body's: any value is valid, since they still add up to one at most.
 ENERGY = 2**20
+#: A weighted sum of squares is right to far less than this share of it, in any order.
+MARGIN = 2.0**-24
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,21 +54,36 @@ class InsideProblem(Scores):
         return self.candidates.T**-2.0
 
     def total(self, batch: np.ndarray) -> np.ndarray:
-        return in_chunks(self._totals, batch, self.size)
+        return add_up(self.block_totals, batch)
+
+    def block_totals(self, block: Block) -> np.ndarray:
+        """A quick sum of squares tells what a record is inside of, unless it is too close to a surface."""
+        found = self.inner.coefficients(block)
+        counts, close = block.kernels.count_inside(found, self._starts, self._quick_weights, MARGIN)
+        return np.asarray(counts + self._inside(found[close]) if close.size else counts)
+
+    @cached_property
+    def _starts(self) -> np.ndarray:
+        return np.array(self.starts, dtype=np.int64)
+
+    @cached_property
+    def _quick_weights(self) -> np.ndarray:
+        return self._weights / self.inner.inner_radius**2
+
+    def _inside(self, found: np.ndarray) -> np.ndarray:
+        """The same in a fixed order of sums: functions of one record each."""
+        far = np.zeros((len(found), self.size))
+        with np.errstate(over="ignore"):
+            for energy, weight in zip(
+                block_energies(found / self.inner.inner_radius, self.starts), self._weights, strict=True
+            ):
+                far += energy[:, None] * weight
+        return np.asarray((far <= 1.0).sum(axis=0))
 
     def check(self, summary: Summary) -> None:
         check_key(self, summary, "centre, bound or per-curve options")
         check_totals(summary, self.size, 1)
         check_count(self, summary)
-
-    def _totals(self, batch: np.ndarray) -> np.ndarray:
-        far = np.zeros((len(batch), self.size))
-        with np.errstate(over="ignore"):
-            for energy, weight in zip(
-                block_energies(self.inner.measured(batch), self.starts), self._weights, strict=True
-            ):
-                far += energy[:, None] * weight
-        return (far <= 1.0).sum(axis=0)
 
     def estimate(self, summary: Summary) -> list[Fraction]:
         """One record moves a score by at most one, under both relations (derivations: private choice)."""
@@ -113,25 +131,23 @@ class VaryProblem(DerivedProblem):
         return np.ravel_multi_index(np.meshgrid(*cuts, indexing="ij"), self.cuts).ravel()
 
     def total(self, batch: np.ndarray) -> np.ndarray:
-        return in_chunks(self._totals, batch, self.size)
+        return add_up(self.block_totals, batch)
+
+    def block_totals(self, block: Block) -> np.ndarray:
+        curves, usable = self.inner.curves(block)
+        roots = np.sqrt(self.inner.grid.weights) / self.reference
+        places = block.kernels.sum_pieces(
+            curves, usable, self.inner.center, roots, self.pieces, self.windows, float(ENERGY)
+        )
+        if not self.starts:
+            return np.asarray(places)
+        frequencies = block_energies(self.inner.encoded(block) / RADIUS, self.starts)
+        return np.append([np.floor(e * ENERGY).sum() for e in frequencies], places).astype(np.int64)
 
     def check(self, summary: Summary) -> None:
         check_key(self, summary, "centre, bound or per-curve options")
         check_totals(summary, self.size, ENERGY)
         check_count(self, summary)
-
-    def _totals(self, batch: np.ndarray) -> np.ndarray:
-        frequencies = block_energies(self.inner.encode(batch) / RADIUS, self.starts) if self.starts else []
-        places = self._places(batch)
-        return np.array([np.floor(e * ENERGY).sum() for e in (*frequencies, *places)]).astype(np.int64)
-
-    def _places(self, batch: np.ndarray) -> list[np.ndarray]:
-        """Squared sizes over pieces of the domain; a curve that strays further counts as at the reference."""
-        pieces = np.zeros((self.windows, len(batch)))
-        for piece, column in zip(self.pieces, self.inner.squared_distances(batch, self.reference).T, strict=True):
-            pieces[piece] += column
-        whole = np.maximum(_added(pieces), 1.0) * (1 + 2.0**-40)
-        return [piece / whole for piece in pieces]
 
     def estimate(self, summary: Summary) -> list[Fraction]:
         return [Fraction(int(t), ENERGY * self.n) for t in summary.totals]

@@ -49,6 +49,7 @@ class TallyProblem(DefaultProblem):
 
     def total(self, batch: np.ndarray) -> np.ndarray:
         """How often each cell and level occurs. An unusable record is an error, or counts and pulls nowhere."""
+        batch = np.asarray(batch, dtype=float)
         places, bad = self.features.box.snapped(batch[:, :-1])
         level = self._levels_of(batch[:, -1])
         bad |= np.isnan(level)

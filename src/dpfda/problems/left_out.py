@@ -15,15 +15,17 @@ from functools import cached_property
 
 import numpy as np
 
-from dpfda.bounds import lattice
 from dpfda.bounds.lattice import RADIUS
+from dpfda.bounds.loops import Block, add_up
+from dpfda.bounds.products import ExactProduct
 from dpfda.bounds.sensitivities import ManhattanSensitivity
 from dpfda.bounds.sensitivity import Sensitivity
 from dpfda.core import codec
 from dpfda.core.errors import PlanMismatch
 from dpfda.noise import Laplace
 from dpfda.problems.defaults import check_count, check_key
-from dpfda.problems.derived import DerivedProblem, in_chunks
+from dpfda.problems.derived import DerivedProblem
+from dpfda.problems.mean import PROJECTION_BITS
 from dpfda.problems.stage import Part, Stage
 from dpfda.problems.summary import Summary, are_integers
 from dpfda.problems.together import Together
@@ -61,12 +63,22 @@ class LeftOutProblem(DerivedProblem):
 
     def total(self, batch: np.ndarray) -> np.ndarray:
         """Sum of integer vectors, each of a length of at most RADIUS, which stands for the cap."""
-        return in_chunks(self._totals, batch, self.width)
+        return add_up(self.block_totals, batch)
 
-    def _totals(self, batch: np.ndarray) -> np.ndarray:
-        with np.errstate(over="ignore", invalid="ignore"):
-            rest = self.inner.left_out(batch, self.kept) * (RADIUS / self.cap)
-        return lattice.clip_euclidean(np.rint(rest)).sum(axis=0).astype(np.int64)
+    def block_totals(self, block: Block) -> np.ndarray:
+        """Of each curve, times the roots of the grid's weights, what its round does not count, cut to the cap.
+
+        That is what was clipped away or lies in other functions. A function of each record alone: integer products that
+        are exact in any order (derivations: left out), then elementwise steps.
+        """
+        inner, roots = self.inner, np.sqrt(self.inner.grid.weights)
+        unit = 2.0**-PROJECTION_BITS * inner.bound.outer / inner.inner_radius
+        steps = *inner.counted(block, self.kept), self._product, unit, RADIUS / self.cap
+        return np.asarray(block.kernels.sum_rest(*inner.curves(block), inner.center, roots, *steps))
+
+    @cached_property
+    def _product(self) -> ExactProduct:
+        return ExactProduct(self.inner.projection(self.kept))
 
     def check(self, summary: Summary) -> None:
         check_key(self, summary, "centre, bound, functions or per-curve options")

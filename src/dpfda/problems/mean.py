@@ -18,6 +18,8 @@ import numpy as np
 from dpfda.bounds import exact, lattice
 from dpfda.bounds.bodies import Bound
 from dpfda.bounds.lattice import RADIUS
+from dpfda.bounds.loops import Block, add_up
+from dpfda.bounds.products import ExactProduct
 from dpfda.bounds.sensitivity import Sensitivity
 from dpfda.core import codec
 from dpfda.core.errors import PlanMismatch, RecordError
@@ -39,8 +41,6 @@ CURVE_BITS, HEADROOM = 25, 4.0
 #: Fixed-point bits of the matrix between clipped curves and functions: products of integers stay below 2^53
 #: (derivations: left out).
 PROJECTION_BITS = 28
-#: Curves that are brought to coefficients at a time; the bits do not depend on it.
-CHUNK = 1024
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,7 +90,7 @@ class MeanProblem(DefaultProblem):
         return self.grid.size if self.bound.on_grid else self.code_basis.size
 
     @cached_property
-    def _inner_radius(self) -> float:
+    def inner_radius(self) -> float:
         """Lattice radius that the body's surface is mapped to: rounding stays within RADIUS."""
         return RADIUS - self.bound.widening(self._encoded_size)
 
@@ -101,7 +101,7 @@ class MeanProblem(DefaultProblem):
         Curves are rounded to integers (derivations: integer clip), the basis is nearly orthonormal (derivations: basis
         excess) and its matrix is rounded (derivations: exact totals).
         """
-        widened = self.bound.lengths(self.code_basis.size) * (RADIUS / self._inner_radius)
+        widened = self.bound.lengths(self.code_basis.size) * (RADIUS / self.inner_radius)
         if not self.bound.on_grid:
             return widened
         rounding = self.grid.size * self.code_basis.size * 2.0 ** (1 - MATRIX_BITS)
@@ -158,101 +158,109 @@ class MeanProblem(DefaultProblem):
 
     def encode(self, batch: np.ndarray) -> np.ndarray:
         """One row of integers (held in floats) per record, inside the lattice body. A total function."""
-        curves, invalid = self._prepare(batch)
+        return self.encoded(Block(batch))
+
+    def encoded(self, block: Block) -> np.ndarray:
+        """The same for a block of rows."""
+        return block.once(("encoded", self.key), lambda: self._encoded(block))
+
+    def _encoded(self, block: Block) -> np.ndarray:
         if not self.bound.on_grid:
-            encoded = self.bound.clip_lattice(self._coefficients(curves))
-        else:
-            encoded = self.bound.clip_lattice(self._on_lattice(curves))
-        encoded[invalid] = 0.0
-        return encoded
+            found = self._coefficients(block, clipped=self._is_round)
+            return found if self._is_round else self.bound.clip_lattice(found)
+        placed = block.kernels.on_lattice(*self.curves(block), self.center, self.lattice_weights, lattice.HUGE)
+        return np.asarray(block.kernels.clip(placed) if self._is_round else self.bound.clip_lattice(placed))
 
-    def measured(self, batch: np.ndarray) -> np.ndarray:
-        """Coefficients about the centre in units of the body's semi-axes, not clipped; an unusable record has none.
+    @property
+    def _is_round(self) -> bool:
+        """Whether the body is a Euclidean ball on the lattice, which kernels know."""
+        return self.bound.clip_lattice is lattice.clip_euclidean
 
-        A function of each record alone, whatever the batch: integer products, then elementwise steps.
+    def coefficients(self, block: Block) -> np.ndarray:
+        """Coefficients about the centre in lattice units of the body's semi-axes, not clipped.
+
+        A function of each record alone, whatever the block: integer products, then elementwise steps.
         """
-        curves, invalid = self._prepare(batch)
-        found = self._coefficients(curves) / self._inner_radius
-        found[invalid] = 0.0
-        return np.asarray(found)
+        return self._coefficients(block, clipped=False)
 
-    def squared_distances(self, batch: np.ndarray, reference: float) -> np.ndarray:
-        """What each grid point adds to the squared distance of a curve from the centre, in units of a reference."""
-        with np.errstate(over="ignore"):
-            found = (self.distances(batch) * (np.sqrt(self.grid.weights) / reference)) ** 2
-        return np.asarray(np.minimum(found, 1e12))
+    def _coefficients(self, block: Block, clipped: bool) -> np.ndarray:
+        steps = self.center, self.lattice_weights, 2.0**CURVE_BITS, self._product, self._coefficient_scale, clipped
+        return np.asarray(block.kernels.coefficients(*self.curves(block), *steps))
 
-    def distances(self, batch: np.ndarray) -> np.ndarray:
+    def distances(self, block: Block) -> np.ndarray:
         """Curves minus the centre, point by point; an unusable record is the centre."""
-        curves, invalid = self._prepare(batch)
-        with np.errstate(over="ignore"):
-            found = curves - self.center
-        found[invalid] = 0.0
+        curves, usable = self.curves(block)
+        with np.errstate(over="ignore", invalid="ignore"):
+            found = np.subtract(curves, self.center)
+        found[~usable] = 0.0
         return np.asarray(found)
 
-    def left_out(self, batch: np.ndarray, kept: np.ndarray) -> np.ndarray:
-        """What :meth:`encode` does not count of a record, in the functions `kept`: clipped away, or in other functions.
+    def counted(self, block: Block, kept: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """What :meth:`encode` counts of records in the functions `kept`: values, their columns, and units of columns.
 
-        Values on the grid times the roots of its weights, so that lengths are Euclidean. A function of each record
-        alone: integer products that are exact in any order (derivations: left out), then elementwise steps.
+        Values times units, rounded, are in lattice units of the outer radius.
         """
-        curves, invalid = self._prepare(batch)
-        encoded, matrix = self.encode(batch), self.projection(kept)
+        encoded = self.encoded(block)
         if self.bound.on_grid:
-            inside = np.rint(encoded @ matrix * 2.0**-PROJECTION_BITS)
-        else:
-            inside = np.rint(encoded[:, kept] * (self.bound.lengths(self.code_basis.size)[kept] / self.bound.outer))
-        counted = (inside @ matrix.T) * (2.0**-PROJECTION_BITS * self.bound.outer / self._inner_radius)
-        with np.errstate(over="ignore"):
-            found = (curves - self.center) * np.sqrt(self.grid.weights) - counted
-        found[invalid] = 0.0
-        return np.asarray(found)
+            every = np.arange(kept.size)
+            return encoded @ self.projection(kept), every, np.full(kept.size, 2.0**-PROJECTION_BITS)
+        return encoded, kept, self.bound.lengths(self.code_basis.size)[kept] / self.bound.outer
 
     def projection(self, kept: np.ndarray) -> np.ndarray:
         """Integer matrix of some functions: coarser than what linear algebra leaves to the machine."""
         return np.asarray(np.rint(self.code_basis.vectors[:, kept] * 2.0**PROJECTION_BITS))
 
     def total(self, batch: np.ndarray) -> np.ndarray:
-        """Sum of :meth:`encode` over a batch; one pass over memory when curves are taken as they are."""
-        euclidean = self.bound.on_grid and self.bound.clip_lattice is lattice.clip_euclidean  # what the quick loop does
-        if not euclidean or self.fill is not None or self.standardize:
-            return self.encode(batch).sum(axis=0).astype(np.int64)
-        totals, unusual = lattice.sum_clipped(batch, self.center, self.lattice_weights)
-        for start in range(0, unusual.size, lattice.ROWS):
-            rows = unusual[start : start + lattice.ROWS]
-            try:
-                totals += self.encode(batch[rows]).sum(axis=0).astype(np.int64)
-            except RecordError as error:
-                raise RecordError(error.problem, rows[list(error.rows)].tolist(), error.cure) from None
-        return totals
+        """Sum of :meth:`encode` over a batch."""
+        return add_up(self.block_totals, batch, light=self._is_direct)
 
-    def _prepare(self, batch: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        curves = np.asarray(batch, dtype=float)
+    @property
+    def takes_rows(self) -> bool:
+        """Whether rows are curves as they are: no gaps are filled, nothing is standardised."""
+        return self.fill is None and not self.standardize
+
+    @property
+    def _is_direct(self) -> bool:
+        """Whether rows are clipped as they come, value by value."""
+        return self.bound.on_grid and self._is_round and self.takes_rows
+
+    def block_totals(self, block: Block) -> np.ndarray:
+        """Sum of :meth:`encode` over a block; one pass over memory when curves are taken as they are."""
+        if not self._is_direct:
+            return np.asarray(block.kernels.column_sums(self.encoded(block)))
+        totals, unusual = block.kernels.sum_clipped(block.rows, self.center, self.lattice_weights)
+        if unusual.size:
+            try:
+                totals += block.kernels.column_sums(self.encoded(block.take(unusual)))
+            except RecordError as error:
+                raise RecordError(error.problem, unusual[list(error.rows)].tolist(), error.cure) from None
+        return np.asarray(totals)
+
+    def curves(self, block: Block) -> tuple[np.ndarray, np.ndarray]:
+        """Curves as they are encoded, and which of them are usable; the others may hold anything."""
+        return block.once(("curves", self.fill, self.standardize, self.invalid), lambda: self._prepared(block))
+
+    def _prepared(self, block: Block) -> tuple[np.ndarray, np.ndarray]:
+        curves = block.rows
         if self.fill is not None:
-            curves = fill_gaps(curves, self.grid, self.fill)
-        invalid = ~np.isfinite(curves).all(axis=1)
-        if invalid.any():
-            if self.invalid == "raise":
-                raise RecordError(
-                    "A curve holds missing or infinite values",
-                    np.flatnonzero(invalid).tolist(),
-                    "Repair it, pass fill=<longest gap> to dp.read, or invalid='center' to count it as the centre.",
-                )
-            curves = np.where(invalid[:, None], 0.0, curves)
-        return (standardize(curves, self.grid) if self.standardize else curves), invalid
+            curves = fill_gaps(np.asarray(curves, dtype=float), self.grid, self.fill)
+        usable = block.kernels.usable_rows(curves)
+        if self.invalid == "raise" and not usable.all():
+            raise RecordError(
+                "A curve holds missing or infinite values",
+                np.flatnonzero(~usable).tolist(),
+                "Repair it, pass fill=<longest gap> to dp.read, or invalid='center' to count it as the centre.",
+            )
+        if self.standardize:
+            curves = standardize(np.where(usable[:, None], curves, 0.0), self.grid)
+        return curves, usable
 
     @cached_property
     def lattice_weights(self) -> np.ndarray:
         """From values on the grid to lattice units: ``sqrt(q_i) * inner radius / outer radius``."""
         if self.bound.on_grid:
-            return np.sqrt(self.grid.weights) * (self._inner_radius / self.bound.outer)
+            return np.sqrt(self.grid.weights) * (self.inner_radius / self.bound.outer)
         return np.sqrt(self.grid.weights) * (2.0**CURVE_BITS / (HEADROOM * self.bound.outer))
-
-    def _on_lattice(self, curves: np.ndarray) -> np.ndarray:
-        with np.errstate(over="ignore"):  # an overflow is an infinity, which the clip brings inside
-            lattice = curves - self.center
-            lattice *= self.lattice_weights
-            return np.rint(lattice, out=lattice)
 
     @cached_property
     def _matrix(self) -> np.ndarray:
@@ -269,18 +277,11 @@ class MeanProblem(DefaultProblem):
     @cached_property
     def _coefficient_scale(self) -> np.ndarray:
         unit = (HEADROOM * self.bound.outer) / 2.0 ** (CURVE_BITS + self._matrix_bits)
-        return unit * self._inner_radius / self.bound.lengths(self.code_basis.size)
+        return unit * self.inner_radius / self.bound.lengths(self.code_basis.size)
 
-    def _coefficients(self, curves: np.ndarray) -> np.ndarray:
-        limit = 2.0**CURVE_BITS
-        found = np.empty((len(curves), self.code_basis.size))
-        for start in range(0, len(curves), CHUNK):  # small enough to stay in a processor's cache
-            part = slice(start, start + CHUNK)
-            lattice = self._on_lattice(curves[part])
-            np.clip(lattice, -limit, limit, out=lattice)
-            np.matmul(lattice, self._matrix, out=found[part])
-        found *= self._coefficient_scale
-        return np.rint(found, out=found)
+    @cached_property
+    def _product(self) -> ExactProduct:
+        return ExactProduct(self._matrix)
 
     # -- all records ----------------------------------------------------------------------
 
@@ -301,7 +302,7 @@ class MeanProblem(DefaultProblem):
             raise PlanMismatch("This summary holds totals that no clipped records can have; it is damaged.")
 
     def estimate(self, summary: Summary) -> list[Fraction]:
-        values = self._values(summary.totals, 1 / (Fraction(self._inner_radius) * self.n))
+        values = self._values(summary.totals, 1 / (Fraction(self.inner_radius) * self.n))
         return [*values, Fraction(summary.count, self.n)] if self.count_is_private else values
 
     def _values(self, totals: np.ndarray, share: Fraction) -> list[Fraction]:

@@ -16,6 +16,7 @@ from functools import cached_property
 import numpy as np
 
 from dpfda.bounds.lattice import RADIUS, clip_euclidean
+from dpfda.bounds.loops import Block, add_up, each
 from dpfda.bounds.sensitivities import EuclideanSensitivity, ManhattanSensitivity
 from dpfda.bounds.sensitivity import Sensitivity
 from dpfda.core import codec
@@ -104,39 +105,24 @@ class PairProblem(DefaultProblem, ABC):
         return self.design.chunk
 
     def total(self, batch: np.ndarray) -> np.ndarray:
-        totals, chunk = self._products(*self._encoded(batch[:0])), self.chunk
-        for start in range(0, len(batch), chunk):
-            try:
-                totals = totals + self._products(*self._encoded(batch[start : start + chunk]))
-            except RecordError as error:
-                raise error.shifted(start) from None
-        return totals
+        return add_up(self.block_totals, batch, rows=self.chunk)
 
-    def _encoded(self, batch: np.ndarray) -> tuple[Encoded, np.ndarray]:
-        if self.coded:
-            place = self.width - self.response.size
-            return self.design.decode(batch[:, :place]), self.response.decode(batch[:, place:])
-        x, y = self._sides(batch)
+    def block_totals(self, block: Block) -> np.ndarray:
+        return self._products(*self._encoded(block))
+
+    def _encoded(self, block: Block) -> tuple[Encoded, np.ndarray]:
+        x, y = self._sides(block) if not self.coded else np.split(block.rows, [self.width - self.response.size], axis=1)
         return self.design.decode(x), self.response.decode(y)
 
     def code(self, batch: np.ndarray) -> np.ndarray:
         """Records as all stages need them: integers of both sides, in floats."""
-        width, step = replace(self, coded=True).width, self.design.chunk
-        coded = np.empty((len(batch), width))
-        for start in range(0, len(batch), step):
-            part = slice(start, start + step)
-            try:
-                coded[part, : width - self.response.size], coded[part, width - self.response.size :] = self._sides(
-                    batch[part]
-                )
-            except RecordError as error:
-                raise error.shifted(start) from None
-        return coded
+        width = replace(self, coded=True).width
+        return each(lambda block: np.hstack(self._sides(block)), batch, width, self.design.chunk)
 
-    def _sides(self, batch: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def _sides(self, block: Block) -> tuple[np.ndarray, np.ndarray]:
         """Integers of both sides; an unusable one is an error, or its public middle."""
-        x, lost = self.design.code(batch[:, : self.design.columns])
-        y, missing = self.response.encode(batch[:, self.design.columns :])
+        x, lost = self.design.code(block.values[:, : self.design.columns])
+        y, missing = self.response.encode(block.columns(self.design.columns))
         bad = lost | missing
         if bad.any() and self.invalid == "raise":
             raise RecordError(

@@ -13,15 +13,18 @@ from functools import cached_property
 
 import numpy as np
 
+from dpfda.bounds.loops import Block, add_up
 from dpfda.core import codec
-from dpfda.core.errors import PlanMismatch
+from dpfda.core.errors import PlanMismatch, RecordError
 from dpfda.problems.defaults import check_count, check_key
-from dpfda.problems.derived import Scores, check_totals, in_chunks
+from dpfda.problems.derived import Scores, check_totals
 from dpfda.problems.summary import Summary
 
 #: Radii that hold all curves are told apart by their octave, which costs this many records over epsilon: the choice is
 #: wrong by one octave with a probability of ``exp(-12)``, where records suffice for that.
 TELL_APART = 12.0
+#: A sum of so many squares is right to far less than this, in any order, unless squares come near the smallest float.
+MARGIN, TINY = 2.0**-24, 2.0**-900
 
 
 def octave_price(n: int, epsilon: Fraction, octaves: float, held: float, most: float) -> float:
@@ -58,20 +61,33 @@ class NormProblem(Scores):
 
     def total(self, batch: np.ndarray) -> np.ndarray:
         """Curves by the smallest radius that holds them; the last place is for those that none holds."""
-        return in_chunks(self._totals, batch, self.radii.size + 1)
+        return add_up(self.block_totals, batch, light=self.inner.takes_rows)
 
-    def _totals(self, batch: np.ndarray) -> np.ndarray:
-        return np.bincount(np.searchsorted(self.radii, self._norms(batch)), minlength=self.radii.size + 1)
+    def block_totals(self, block: Block) -> np.ndarray:
+        """A quick sum of squares tells where a curve is, unless it is too close to a radius."""
+        inner, squares = self.inner, self.radii**2
+        curves, usable = (block.rows, True) if inner.takes_rows else inner.curves(block)
+        quick = np.where(usable, block.kernels.squared_norms(curves, inner.center, inner.grid.weights), 0.0)
+        places = np.searchsorted(squares * (1 - MARGIN), quick)
+        with np.errstate(invalid="ignore"):
+            clear = (places == np.searchsorted(squares * (1 + MARGIN), quick)) & (quick > TINY) & (quick < np.inf)
+        if not clear.all():
+            close = np.flatnonzero(~clear)
+            try:
+                places[close] = np.searchsorted(self.radii, self._norms(block.take(close)))
+            except RecordError as error:
+                raise RecordError(error.problem, close[list(error.rows)].tolist(), error.cure) from None
+        return np.bincount(places, minlength=self.radii.size + 1)
 
-    def _norms(self, batch: np.ndarray) -> np.ndarray:
+    def _norms(self, block: Block) -> np.ndarray:
         """Norms, in a fixed order and scaled by each curve's own largest value: functions of one record each."""
-        distances = self.inner.distances(batch)
+        distances = self.inner.distances(block)
         largest = np.abs(distances).max(axis=1, initial=0.0)
         scale = np.where((largest > 0) & (largest < np.inf), largest, 1.0)
-        total = np.zeros(len(batch))
-        for column, weight in zip((distances / scale[:, None]).T, self.inner.grid.weights.tolist(), strict=True):
-            total += weight * column**2
-        with np.errstate(over="ignore"):
+        total = np.zeros(len(distances))
+        with np.errstate(over="ignore", invalid="ignore"):
+            for column, weight in zip((distances / scale[:, None]).T, self.inner.grid.weights.tolist(), strict=True):
+                total += weight * column**2
             return np.asarray(scale * np.sqrt(total))
 
     def check(self, summary: Summary) -> None:

@@ -15,13 +15,14 @@ from math import isqrt
 
 import numpy as np
 
-from dpfda.bounds.lattice import RADIUS, RADIUS_BITS, clip_euclidean
+from dpfda.bounds.lattice import RADIUS, RADIUS_BITS
+from dpfda.bounds.loops import Block, add_up
 from dpfda.bounds.sensitivities import BoxSensitivity
 from dpfda.bounds.sensitivity import Sensitivity
 from dpfda.core import codec
-from dpfda.core.errors import PlanMismatch, RecordError
+from dpfda.core.errors import PlanMismatch
 from dpfda.noise import Laplace
-from dpfda.problems.covariance import ROWS, SQUARE_BITS
+from dpfda.problems.covariance import SQUARE_BITS, products_of_pairs
 from dpfda.problems.defaults import check_count, check_key
 from dpfda.problems.derived import DerivedProblem
 from dpfda.problems.stage import Part, Stage
@@ -137,38 +138,27 @@ class SurfaceCheck(DerivedProblem):
 
         In units of the squared height over CUT, up to one squared height. Functions of each record alone, and total.
         """
-        weights = self.inner.grid.weights
-        lengths = np.bincount(self.pieces, weights)
-        rows = np.zeros((lengths.size, len(batch)))
-        with np.errstate(over="ignore"):
-            about = self.inner.distances(batch) * (weights * (RADIUS / self.radius))
-        np.clip(about, -FAR, FAR, out=about)
-        for piece, column in zip(self.pieces, about.T, strict=True):  # in this order, whatever the batch
-            rows[piece] += column
-        most = self.edges[:, None] * 2.0 ** (RADIUS_BITS - SQUARE_BITS)
-        np.trunc(rows / np.sqrt(lengths)[:, None], out=rows)
-        cut, energy = np.maximum((rows / most) ** 2 - 1, 0.0), np.zeros(len(batch))
-        np.clip(rows, -most, most, out=rows)
-        for row in rows:
-            energy += row * row
-        cut += np.maximum(1 - RADIUS**2 / np.maximum(energy, 1.0), 0.0)
-        clipped = np.trunc(clip_euclidean(rows.T) * 2.0 ** (SQUARE_BITS - RADIUS_BITS))
-        return clipped, np.ceil(np.minimum(cut, 1.0) * CUT).T
+        return self._encoded(Block(batch))
+
+    def _encoded(self, block: Block) -> tuple[np.ndarray, np.ndarray]:
+        weights, short = self.inner.grid.weights, 2.0 ** (SQUARE_BITS - RADIUS_BITS)
+        steps = weights * (RADIUS / self.radius), self.pieces, self._roots, self.edges / short, FAR, float(CUT)
+        rows, cut = block.kernels.bring_to_pieces(*self.inner.curves(block), self.inner.center, *steps)
+        rows *= short
+        return np.trunc(rows, out=rows), cut
+
+    @cached_property
+    def _roots(self) -> np.ndarray:
+        return np.sqrt(np.bincount(self.pieces, self.inner.grid.weights))
 
     def total(self, batch: np.ndarray) -> np.ndarray:
         """Sums over pieces, what was cut of them, sums of products of pairs: exact integers."""
-        size = self.edges.size
-        upper = np.triu_indices(size)
-        totals = np.zeros(2 * size + upper[0].size, dtype=np.int64)
-        for start in range(0, len(batch), ROWS):
-            try:
-                part, cut = self.encode(batch[start : start + ROWS])
-            except RecordError as error:
-                raise error.shifted(start) from None
-            totals[:size] += part.sum(axis=0).astype(np.int64)
-            totals[size : 2 * size] += cut.sum(axis=0).astype(np.int64)
-            totals[2 * size :] += (part.T @ part)[upper].astype(np.int64)
-        return totals
+        return add_up(self.block_totals, batch)
+
+    def block_totals(self, block: Block) -> np.ndarray:
+        part, cut = self._encoded(block)
+        sums = block.kernels.column_sums
+        return np.concatenate([sums(part), sums(cut), products_of_pairs(part)])
 
     # -- all records ------------------------------------------------------------------------------
 

@@ -13,9 +13,10 @@ from typing import ClassVar
 
 import numpy as np
 
+from dpfda.bounds.loops import Block, add_up
 from dpfda.core import codec
 from dpfda.core.errors import PlanMismatch
-from dpfda.problems.contracts import Problem
+from dpfda.problems.contracts import BlockProblem
 from dpfda.problems.summary import Summary
 from dpfda.spaces.alignment import Alignment
 from dpfda.spaces.grid import AnyGrid
@@ -25,7 +26,7 @@ from dpfda.spaces.grid import AnyGrid
 class Together:
     """An encoder whose totals are those of some problems, one after another. All of them read records alike."""
 
-    problems: tuple[Problem, ...]
+    problems: tuple[BlockProblem, ...]
     #: The key of summaries that an earlier version made in the same way, if it did.
     earlier_key: str = ""
 
@@ -60,7 +61,11 @@ class Together:
         return self.problems[0].count_is_private
 
     def total(self, batch: np.ndarray) -> np.ndarray:
-        return np.concatenate([problem.total(batch) for problem in self.problems])
+        return add_up(self.block_totals, batch)
+
+    def block_totals(self, block: Block) -> np.ndarray:
+        """What a block adds to the totals of each; what several of them ask of a record is worked out once."""
+        return np.concatenate([problem.block_totals(block) for problem in self.problems])
 
     @cached_property
     def _starts(self) -> list[int]:

@@ -1,0 +1,419 @@
+"""What is done to a block of rows, compiled. `plain` says what each function does; the bits are the same.
+
+Code is compiled once for each type of rows (float32 or float64) and kept beside the package, or where the compiler
+keeps such things. Only reassociation is allowed to it, and only for sums that are exact in any order
+or that decide nothing by themselves: NaN, infinities and the rounding of single operations stay as they are.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numba
+import numpy as np
+
+from dpfda.bounds import plain
+from dpfda.bounds.lattice import EXACT, HUGE, LIMIT, RADIUS_BITS, SHRUNK
+from dpfda.bounds.products import ExactProduct
+
+#: Rows that work which keeps nothing takes at a time.
+LIGHT_ROWS = 1 << 14
+
+_compile: Any = numba.njit(cache=True, nogil=True)
+_any_order: Any = numba.njit(cache=True, nogil=True, fastmath={"reassoc"}, inline="never")
+
+
+def _sealed(rows: np.ndarray) -> np.ndarray:
+    """The rows of a block, contiguous and to read only: one type for the compiler, whatever they were."""
+    view = np.ascontiguousarray(rows).view()
+    view.flags.writeable = False
+    return view
+
+
+# -- one row ------------------------------------------------------------------------------------------
+
+
+@_any_order
+def _energy(row):  # type: ignore[no-untyped-def]
+    total = 0.0
+    for i in range(row.size):
+        total += row[i] * row[i]
+    return total
+
+
+@numba.njit(cache=True, nogil=True, fastmath={"reassoc", "nnan", "nsz"}, inline="never")
+def _largest(row):  # type: ignore[no-untyped-def]  # rows that get here hold no NaN
+    largest = 0.0
+    for i in range(row.size):
+        largest = max(largest, abs(row[i]))
+    return largest
+
+
+@_any_order
+def _far_energy(row):  # type: ignore[no-untyped-def]
+    high_total, low_total = 0.0, 0.0
+    for i in range(row.size):
+        square = row[i] * row[i]
+        high = np.floor(square * 2.0**-26)
+        high_total += high
+        low_total += square - high * 2.0**26
+    return high_total * 2.0**26 + low_total
+
+
+@_compile
+def _clip_row(row):  # type: ignore[no-untyped-def]
+    """One row of integers, or of values that overflowed, brought inside the ball, in place."""
+    energy = _energy(row)
+    if energy <= LIMIT:
+        return
+    if energy >= EXACT:
+        for i in range(row.size):
+            row[i] = min(max(row[i], -HUGE), HUGE)
+        factor = 2.0 ** float(RADIUS_BITS - math.frexp(_largest(row))[1])
+        for i in range(row.size):
+            row[i] = np.trunc(row[i] * factor)
+        energy = _far_energy(row)
+    if energy > LIMIT:
+        factor = SHRUNK / np.sqrt(energy)
+        for i in range(row.size):
+            row[i] = np.trunc(row[i] * factor)
+
+
+@_compile
+def _place(values, center, weights, limit, row):  # type: ignore[no-untyped-def]
+    for i in range(weights.size):
+        row[i] = min(max(np.rint((values[i] - center[i]) * weights[i]), -limit), limit)
+
+
+@_any_order
+def _trace(values):  # type: ignore[no-untyped-def]
+    """Zero, or NaN if a value is missing or infinite."""
+    total = 0.0
+    for i in range(values.size):
+        total += np.float64(values[i]) * 0.0
+    return total
+
+
+# -- blocks -------------------------------------------------------------------------------------------
+
+
+@_compile
+def _usable(rows, usable):  # type: ignore[no-untyped-def]
+    for r in range(rows.shape[0]):
+        usable[r] = _trace(rows[r]) == 0.0
+
+
+def usable_rows(rows: np.ndarray) -> np.ndarray:
+    usable = np.empty(len(rows), dtype=np.bool_)
+    _usable(_sealed(rows), usable)
+    return usable
+
+
+def column_sums(rows: np.ndarray) -> np.ndarray:
+    return plain.column_sums(rows)
+
+
+@_compile
+def _on_lattice(rows, usable, center, weights, limit, out):  # type: ignore[no-untyped-def]
+    for r in range(rows.shape[0]):
+        if usable[r]:
+            _place(rows[r], center, weights, limit, out[r])
+        else:
+            out[r] = 0.0
+
+
+def on_lattice(
+    rows: np.ndarray, usable: np.ndarray, center: np.ndarray, weights: np.ndarray, limit: float
+) -> np.ndarray:
+    out = np.empty(rows.shape)
+    _on_lattice(_sealed(rows), usable, center, weights, limit, out)
+    return out
+
+
+@_compile
+def _fold(rows, usable, center, weights, limit, out):  # type: ignore[no-untyped-def]
+    """Sums of mirrored values of rows on the lattice, the middle one alone, then their differences."""
+    size, row = weights.size, np.empty(weights.size)
+    half, last = size // 2, np.uint64(size - 1)  # an unsigned index needs no check for a negative one
+    mirrored = np.empty(half)
+    for r in range(rows.shape[0]):
+        if not usable[r]:
+            out[r] = 0.0
+            continue
+        _place(rows[r], center, weights, limit, row)
+        sums, differences = out[r, : size - half], out[r, size - half :]
+        for i in range(half):
+            mirrored[i] = row[last - np.uint64(i)]
+        for i in range(half):
+            sums[i] = row[i] + mirrored[i]
+        for i in range(half):
+            differences[i] = row[i] - mirrored[i]
+        if size > 2 * half:
+            sums[half] = row[half]
+
+
+@_compile
+def _scale(found, order, scale, clipped, out):  # type: ignore[no-untyped-def]
+    for r in range(found.shape[0]):
+        row = out[r]
+        for j in range(scale.size):
+            row[j] = np.rint(found[r, order[j]] * scale[j])
+        if clipped:
+            _clip_row(row)
+
+
+def coefficients(
+    rows: np.ndarray, usable: np.ndarray, center: np.ndarray, weights: np.ndarray, limit: float,
+    product: ExactProduct, scale: np.ndarray, clipped: bool = False,
+) -> np.ndarray:  # fmt: skip
+    found = np.empty((len(rows), scale.size))
+    even, odd, other = product.halves
+    upto = even.shape[1], even.shape[1] + odd.shape[1]
+    if product.folds:
+        folded = np.empty(rows.shape)
+        _fold(_sealed(rows), usable, center, weights, limit, folded)
+        np.matmul(folded[:, : len(even)], even, out=found[:, : upto[0]])
+        np.matmul(folded[:, len(even) :], odd, out=found[:, upto[0] : upto[1]])
+    if other.size:
+        np.matmul(on_lattice(rows, usable, center, weights, limit), other, out=found[:, upto[1] :])
+    out = np.empty(found.shape)
+    _scale(found, product.order, scale, clipped, out)
+    return out
+
+
+@_compile
+def _clip(rows):  # type: ignore[no-untyped-def]
+    for r in range(rows.shape[0]):
+        _clip_row(rows[r])
+
+
+def clip(rows: np.ndarray) -> np.ndarray:
+    _clip(rows)
+    return rows
+
+
+@_compile
+def _sum_clipped(rows, center, weights, totals, usual):  # type: ignore[no-untyped-def]
+    row = np.empty(weights.size)
+    for r in range(rows.shape[0]):
+        values = rows[r]
+        for i in range(weights.size):
+            row[i] = np.rint((values[i] - center[i]) * weights[i])
+        energy = _energy(row)
+        usual[r] = energy < np.inf
+        if not usual[r]:
+            continue
+        if energy > LIMIT:
+            _clip_row(row)
+        for i in range(weights.size):
+            totals[i] += row[i]
+
+
+def sum_clipped(rows: np.ndarray, center: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    totals, usual = np.zeros(weights.size), np.empty(len(rows), dtype=np.bool_)
+    _sum_clipped(_sealed(rows), center, weights, totals, usual)
+    return totals.astype(np.int64), np.flatnonzero(~usual)
+
+
+@_any_order
+def _squared_norm(values, center, weights):  # type: ignore[no-untyped-def]
+    total = 0.0
+    for i in range(weights.size):
+        away = values[i] - center[i]
+        total += away * away * weights[i]
+    return total
+
+
+@_compile
+def _squared_norms(rows, center, weights, out):  # type: ignore[no-untyped-def]
+    for r in range(rows.shape[0]):
+        out[r] = _squared_norm(rows[r], center, weights)
+
+
+def squared_norms(rows: np.ndarray, center: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    out = np.empty(len(rows))
+    _squared_norms(_sealed(rows), center, weights, out)
+    return out
+
+
+@_compile
+def _count_inside(found, edges, weights, margin, counts, close):  # type: ignore[no-untyped-def]
+    far = np.empty(counts.size)
+    for r in range(found.shape[0]):
+        far[:] = 0.0
+        for b in range(edges.size - 1):
+            energy = _energy(found[r, edges[b] : edges[b + 1]])
+            for c in range(counts.size):
+                far[c] += energy * weights[b, c]
+        near = False
+        for c in range(counts.size):
+            near |= not (abs(far[c] - 1.0) > margin)
+        close[r] = near
+        if not near:
+            for c in range(counts.size):
+                counts[c] += far[c] <= 1.0
+
+
+def count_inside(
+    found: np.ndarray, starts: np.ndarray, weights: np.ndarray, margin: float
+) -> tuple[np.ndarray, np.ndarray]:
+    counts, close = np.zeros(weights.shape[1], dtype=np.int64), np.empty(len(found), dtype=np.bool_)
+    _count_inside(found, np.append(starts, found.shape[1]), weights, margin, counts, close)
+    return counts, np.flatnonzero(close)
+
+
+@_compile
+def _squares(values, center, roots, out):  # type: ignore[no-untyped-def]
+    for i in range(roots.size):
+        away = (values[i] - center[i]) * roots[i]
+        out[i] = min(away * away, 1e12)
+
+
+@_compile
+def _sum_pieces(rows, usable, center, roots, pieces, steps, totals):  # type: ignore[no-untyped-def]
+    held, squares = np.empty(totals.size), np.empty(roots.size)
+    for r in range(rows.shape[0]):
+        if not usable[r]:
+            continue
+        _squares(rows[r], center, roots, squares)
+        held[:] = 0.0
+        i = 0
+        while i < pieces.size:
+            piece = pieces[i]
+            total = held[piece]
+            while i < pieces.size and pieces[i] == piece:
+                total += squares[i]
+                i += 1
+            held[piece] = total
+        whole = 0.0
+        for k in range(held.size):
+            whole += held[k]
+        whole = max(whole, 1.0) * (1 + 2.0**-40)
+        for k in range(held.size):
+            totals[k] += np.floor(held[k] / whole * steps)
+
+
+def sum_pieces(
+    rows: np.ndarray, usable: np.ndarray, center: np.ndarray, roots: np.ndarray, pieces: np.ndarray, count: int,
+    steps: float,
+) -> np.ndarray:  # fmt: skip
+    totals = np.zeros(count)
+    _sum_pieces(_sealed(rows), usable, center, roots, pieces, steps, totals)
+    return totals.astype(np.int64)
+
+
+@_compile
+def _pick(values, columns, units, out):  # type: ignore[no-untyped-def]
+    for r in range(values.shape[0]):
+        for j in range(columns.size):
+            out[r, j] = np.rint(values[r, columns[j]] * units[j])
+
+
+@_compile
+def _unfold(even, odd, row):  # type: ignore[no-untyped-def]
+    """Values from their even and odd parts, added to what is there."""
+    half, last = odd.size, np.uint64(row.size - 1)
+    for i in range(even.size):
+        row[i] += even[i]
+    for i in range(half):
+        row[i] += odd[i]
+    for i in range(half):
+        row[last - np.uint64(i)] += even[i] - odd[i]
+
+
+@_compile
+def _sum_rest(rows, usable, center, roots, even, odd, other, unit, scale, totals):  # type: ignore[no-untyped-def]
+    row, counted = np.empty(roots.size), np.zeros(roots.size)
+    for r in range(rows.shape[0]):
+        if not usable[r]:
+            continue
+        values = rows[r]
+        if other.size:
+            counted[:] = other[r]
+        else:
+            counted[:] = 0.0
+        if even.size:
+            _unfold(even[r], odd[r], counted)
+        for i in range(roots.size):
+            row[i] = np.rint(((values[i] - center[i]) * roots[i] - counted[i] * unit) * scale)
+        _clip_row(row)
+        for i in range(roots.size):
+            totals[i] += row[i]
+
+
+def sum_rest(
+    rows: np.ndarray, usable: np.ndarray, center: np.ndarray, roots: np.ndarray,
+    values: np.ndarray, columns: np.ndarray, units: np.ndarray, product: ExactProduct, unit: float, scale: float,
+) -> np.ndarray:  # fmt: skip
+    even, odd, other = product.turned
+    upto, inside = (len(even), len(even) + len(odd)), np.empty((len(rows), columns.size))
+    _pick(values, columns[product.columns], units[product.columns], inside)
+    counted = inside[:, : upto[0]] @ even, inside[:, upto[0] : upto[1]] @ odd, inside[:, upto[1] :] @ other
+    totals = np.zeros(roots.size)
+    _sum_rest(_sealed(rows), usable, center, roots, *counted, unit, scale, totals)
+    return totals.astype(np.int64)
+
+
+@_compile
+def _bring_to_pieces(rows, usable, center, weights, pieces, roots, most, far, steps, out, cut):  # type: ignore[no-untyped-def]
+    about = np.empty(weights.size)
+    for r in range(rows.shape[0]):
+        held, lost, values = out[r], cut[r], rows[r]
+        held[:] = 0.0
+        lost[:] = 0.0
+        if not usable[r]:
+            continue
+        for i in range(weights.size):
+            about[i] = min(max((values[i] - center[i]) * weights[i], -far), far)
+        i = 0
+        while i < pieces.size:
+            piece = pieces[i]
+            total = held[piece]
+            while i < pieces.size and pieces[i] == piece:
+                total += about[i]
+                i += 1
+            held[piece] = total
+        for k in range(roots.size):
+            value = np.trunc(held[k] / roots[k])
+            over = value / most[k]
+            lost[k] = max(over * over - 1.0, 0.0)
+            held[k] = min(max(value, -most[k]), most[k])
+        energy = 0.0
+        for k in range(roots.size):
+            energy += held[k] * held[k]
+        beyond = max(1.0 - LIMIT / max(energy, 1.0), 0.0)
+        for k in range(roots.size):
+            lost[k] = np.ceil(min(lost[k] + beyond, 1.0) * steps)
+        _clip_row(held)
+
+
+def bring_to_pieces(
+    rows: np.ndarray, usable: np.ndarray, center: np.ndarray, weights: np.ndarray, pieces: np.ndarray,
+    roots: np.ndarray, most: np.ndarray, far: float, steps: float,
+) -> tuple[np.ndarray, np.ndarray]:  # fmt: skip
+    out, cut = np.empty((len(rows), roots.size)), np.empty((len(rows), roots.size))
+    _bring_to_pieces(_sealed(rows), usable, center, weights, pieces, roots, most, far, steps, out, cut)
+    return out, cut
+
+
+@_compile
+def _count_cells(rows, spans, factors, counts, clips, totals, stray):  # type: ignore[no-untyped-def]
+    for r in range(rows.shape[0]):
+        place, lost = 0, False
+        for a in range(counts.size):
+            x, low, high = np.float64(rows[r, a]), spans[a, 0], spans[a, 1]
+            lost |= np.isnan(x) if clips else not (low <= x <= high)
+            x = low if lost else min(max(x, low), high)
+            place = place * counts[a] + min(np.int64((x - low) * factors[a]), counts[a] - 1)
+        stray[r] = lost
+        if not lost:
+            totals[place] += 1
+
+
+def count_cells(
+    rows: np.ndarray, spans: np.ndarray, factors: np.ndarray, counts: np.ndarray, clips: bool
+) -> tuple[np.ndarray, np.ndarray]:
+    totals, stray = np.zeros(int(counts.prod()), dtype=np.int64), np.empty(len(rows), dtype=np.bool_)
+    _count_cells(_sealed(rows), spans, factors, counts, clips, totals, stray)
+    return totals, np.flatnonzero(stray)
