@@ -35,7 +35,7 @@ import pyarrow.compute
 import pyarrow.parquet as pq
 
 import dpfda as dp
-from dpfda.bounds import lattice
+from dpfda.bounds import loops
 from dpfda.engines.dask_engine import FAN
 from dpfda.reading import tables
 
@@ -115,11 +115,11 @@ def job_stream(
 ) -> dict[str, Any]:  # fmt: skip
     """One summary of files; `calls` counts uses of the compiled loop. Not `watched`: no column is read to warn."""
     base, calls = peak(), []
-    if compiled and lattice.numba is not None:
-        loop = lattice._compiled_sum
-        lattice._compiled_sum = lambda *given: calls.append(1) or loop(*given)
-    else:
-        lattice.numba = None
+    if not compiled:
+        loops.compiled_kernels = lambda: None
+    elif (kernels := loops.compiled_kernels()) is not None:
+        loop = kernels.sum_clipped
+        kernels.sum_clipped = lambda *given: calls.append(1) or loop(*given)
     if not watched:
         tables.Watch.owners = lambda self, names: []  # type: ignore[method-assign]
     warnings.simplefilter("ignore", dp.errors.UnitWarning)
@@ -190,27 +190,27 @@ def best(runs: list[dict[str, Any]]) -> dict[str, Any]:
 
 def streaming(files: list[str], rows: int, rounds: int) -> dict[str, Any]:
     """Reading, clipping and exact sums over reading and plain sums; memory above the imports."""
-    loops = ["numpy"] if lattice.numba is None else ["fast", "numpy"]
-    if "fast" not in loops:
+    ways = ["numpy"] if loops.compiled_kernels() is None else ["fast", "numpy"]
+    if "fast" not in ways:
         print("numba is not installed: its row is left out.")
-    runs: dict[str, list[dict[str, Any]]] = {name: [] for name in ("sums", *loops)}
+    runs: dict[str, list[dict[str, Any]]] = {name: [] for name in ("sums", *ways)}
     for _ in range(rounds):
         runs["sums"].append(fresh("sums", files=files))
-        for name in loops:
+        for name in ways:
             runs[name].append(fresh("stream", files=files, rows=rows, compiled=name == "fast"))
     found = {name: best(row) for name, row in runs.items()}
     base = found["sums"]["seconds"]
-    ratios = {name: found[name]["seconds"] / base for name in loops}
+    ratios = {name: found[name]["seconds"] / base for name in ways}
     megabytes = {name: row["megabytes"] for name, row in found.items()}
-    same = all(run["summary"] == found["numpy"]["summary"] for name in loops for run in runs[name])
+    same = all(run["summary"] == found["numpy"]["summary"] for name in ways for run in runs[name])
     common.show(
         f"{rows:,} x {POINTS} float64 in {FILES} Parquet files: best of {rounds}",
         ["contender", "seconds", "over plain sums", "wanted", "MB above imports"],
         [[LABELS[n], r["seconds"], r["seconds"] / base, WANTED.get(n, ""), r["megabytes"]] for n, r in found.items()],
     )
-    if "fast" in loops and not found["fast"]["calls"]:
+    if "fast" in ways and not found["fast"]["calls"]:
         print("  NOTE: the compiled loop was never used: batches are smaller than it asks for")
-    enough = all(ratios[n] <= WANTED[n] and megabytes[n] <= WANTED["megabytes"] for n in loops)
+    enough = all(ratios[n] <= WANTED[n] and megabytes[n] <= WANTED["megabytes"] for n in ways)
     words = "reached" if enough else "MISSED"
     print(f"  identical bits: {same}; the ratios, and at most {WANTED['megabytes']:.0f} MB: {words}")
     return {

@@ -1,218 +1,248 @@
-"""How fast: noise curves against Gaussian-process samplers, and exact totals against a plain mean.
+"""How fast what people really run is, each time over what they would run without privacy, in the same run.
 
-    python benchmarks/speed.py [--long]
+    python benchmarks/speed.py [--only TEXT] [--small]
 
-All figures are ratios within one run. Set-up is included in every draw: a fresh kernel each time,
-so that no decomposition is taken from the cache.
+Ratios of the shortest of several runs, plan, charge and noise included. "fast" has the compiled kernels of the `fast`
+extra, "numpy" has not. The first row is what a user gets who sets nothing. A run needs 6 GB of memory and of disk.
 """
 
 from __future__ import annotations
 
 import argparse
-import functools
-import gc
-import itertools
+import os
+import re
 import subprocess
 import sys
+import tempfile
+import time
+import warnings
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import common
+import files_speed
 import numpy as np
+import planning_speed
 
 import dpfda as dp
-from dpfda.bounds import lattice
+from dpfda.bounds import loops
 
-CURVES = 100
-SIZES = (100, 1000, 10_000, 100_000, 1_000_000)
-ROWS, COLUMNS = 1_000_000, 100
-
-
-def fresh_scale() -> Callable[[], float]:
-    """Length scales that never repeat, so that nothing is cached."""
-    counter = itertools.count()
-    return lambda: 0.1 + 1e-9 * next(counter)
+KERNELS = {"fast": "compiled", "numpy": "plain"}
+COLUMNS = 100
 
 
-def cosine_curves(size: int, scale: Callable[[], float], rng: np.random.Generator) -> Callable[[], Any]:
-    def draw() -> np.ndarray:
-        basis = dp.kernels.Cosine(dp.kernels.Matern(1.5, scale())).basis(dp.Grid.midpoints(0, 1, size))
-        return dp.noise.process(basis, CURVES, rng)
+@dataclass
+class Row:
+    """One line of the table: what was measured, over what, and what was wanted of it."""
 
-    return draw
+    what: str
+    unit: str
+    wanted: dict[str, float]
+    reached: dict[str, float]
+    more: dict[str, Any] = field(default_factory=dict)
 
+    @property
+    def missed(self) -> list[str]:
+        return [name for name, wanted in self.wanted.items() if self.reached.get(name, np.inf) > wanted]
 
-def nystrom_curves(size: int, scale: Callable[[], float], rng: np.random.Generator) -> Callable[[], Any]:
-    grid = dp.Grid.uniform(0, 1, size)
-    return lambda: dp.noise.process(dp.kernels.Matern(1.5, scale()).basis(grid), CURVES, rng)
-
-
-def peers(size: int, scale: Callable[[], float], rng: np.random.Generator) -> dict[str, Callable[[], Any]]:
-    """Gaussian processes with the same Matern 3/2 covariance, as people draw them today."""
-    t = np.linspace(0, 1, size)
-    found: dict[str, Callable[[], Any]] = {}
-    for method in ("eigh", "cholesky"):
-
-        def draw(method: str = method) -> np.ndarray:
-            covariance = dp.kernels.Matern(1.5, scale())(t, t) + (1e-8 * np.eye(size) if method == "cholesky" else 0)
-            return rng.multivariate_normal(np.zeros(size), covariance, CURVES, method=method, check_valid="ignore")
-
-        found[f"numpy multivariate_normal, {method}"] = draw
-    try:
-        from sklearn.gaussian_process import GaussianProcessRegressor
-        from sklearn.gaussian_process.kernels import Matern
-
-        found["scikit-learn sample_y"] = lambda: GaussianProcessRegressor(Matern(scale(), nu=1.5)).sample_y(
-            t[:, None], CURVES, random_state=0
-        )
-    except ImportError:
-        print("scikit-learn is not installed: its row is left out.")
-    try:
-        from skfda.datasets import make_gaussian_process
-        from skfda.misc.covariances import Matern as FdaMatern
-
-        found["scikit-fda make_gaussian_process"] = lambda: make_gaussian_process(
-            CURVES, n_features=size, cov=FdaMatern(length_scale=scale(), nu=1.5), random_state=0
-        )
-    except ImportError:
-        print("scikit-fda is not installed: its row is left out.")
-    return found
+    def cells(self) -> list[str]:
+        found = [f"{self.reached[name]:.3g}" if name in self.reached else "" for name in ("fast", "numpy")]
+        aims = [f"{self.wanted[name]:g}" if name in self.wanted else "" for name in ("fast", "numpy")]
+        return [self.what, found[0], aims[0], found[1], aims[1], self.unit, ", ".join(self.missed) or "reached"]
 
 
-def noise_curves(patience: float) -> dict[str, Any]:
-    """Seconds for a hundred curves at each size.
+def over(peer: Callable[[], Any], run: Callable[[], Any], seconds: float = 4.0) -> tuple[dict[str, float], float]:
+    """Time over the peer's, with either kernels; and the peer's seconds, the best of before and after."""
+    base, found = common.best_time(peer, seconds=1.5, least=3), {}
+    for name, kernels in KERNELS.items():
+        with loops.using(kernels):
+            run()  # what is loaded once is not part of it
+            found[name] = common.best_time(run, seconds=seconds, least=3)
+    base = min(base, common.best_time(peer, seconds=1.5, least=3))
+    return {name: took / base for name, took in found.items()}, base
 
-    Peers decompose a covariance matrix, so they run where it fits and a cubic forecast from the last
-    size stays below `patience` seconds.
-    """
-    rng, scale = np.random.default_rng(0), fresh_scale()
-    seconds: dict[str, dict[int, float]] = {}
-    forecasts: dict[str, dict[int, str]] = {}
-    for before, size in zip((None, *SIZES), SIZES, strict=False):
-        runs: dict[str, Callable[[], Any]] = {
-            "rng.laplace, as many variates": lambda size=size: rng.laplace(size=(CURVES, size)),
-            "dpfda, cosine basis": cosine_curves(size, scale, rng),
-        }
-        if size <= 10_000:
-            runs |= peers(size, scale, rng)
-        if size <= 5_000:
-            runs |= {"dpfda, Nystrom basis (any kernel)": nystrom_curves(size, scale, rng)}
-        for name, run in runs.items():
-            known = seconds.get(name, {}).get(before) if before else None
-            forecast = known * (size / before) ** 3 if known and before and "laplace" not in name else 0.0
-            if forecast > patience and "cosine" not in name:
-                forecasts.setdefault(name, {})[size] = f"not run, about {forecast:.0f} s"
-                continue
-            gc.collect()
-            seconds.setdefault(name, {})[size] = common.best_time(run, seconds=2.0, least=1 if forecast > 5 else 2)
-    base = seconds["rng.laplace, as many variates"]
-    ratios = {name: {size: took / base[size] for size, took in row.items()} for name, row in seconds.items()}
-    rows = [
-        [name, *(f"{row[s]:.2f}" if s in row else forecasts.get(name, {}).get(s, "cannot run") for s in SIZES)]
-        for name, row in ratios.items()
-    ]
-    common.show(
-        f"{CURVES} noise curves, set-up included: time over rng.laplace for as many variates",
-        ["sampler", *(f"K = {s:,}" for s in SIZES)],
-        rows,
+
+def means(rows: int) -> Iterator[Row]:
+    curves, bound = np.random.default_rng(0).standard_normal((rows, COLUMNS)) * 0.8, dp.L2Ball(1.0)
+    size, peer = f"{rows:,} x {COLUMNS}", partial(curves.mean, axis=0)
+    plan = dp.MeanPlan(n=rows, epsilon=1, bound=bound, grid=COLUMNS)
+    ratios, base = over(peer, lambda: dp.mean(curves, epsilon=1, bound=bound))
+    passes = plan.schedule.passes
+    a_pass = {name: ratio / passes for name, ratio in ratios.items()}
+    yield Row(
+        f"dp.mean, default, {passes} passes, {size} float64", "times X.mean(axis=0), a pass",
+        {"fast": 5, "numpy": 10}, a_pass, {"in all": ratios, "mean_seconds": base},
+    )  # fmt: skip
+    methods = {"Auto(passes=1, check=False)": dp.Auto(passes=1, check=False), "Minimax()": dp.methods.Minimax()}
+    for (name, method), wanted in zip(methods.items(), (1.2, 1.0), strict=True):
+        ratios, _ = over(peer, lambda method=method: dp.mean(curves, epsilon=1, bound=bound, method=method))
+        yield Row(f"the same, {name}", "times X.mean(axis=0)", {"fast": wanted, "numpy": 3}, ratios)
+
+
+def single_precision(rows: int) -> Iterator[Row]:
+    single, bound = np.random.default_rng(0).standard_normal((rows, COLUMNS), dtype=np.float32), dp.L2Ball(1.0)
+    run = partial(dp.mean, single, epsilon=1, bound=bound, method=dp.methods.Minimax())
+    ratios, _ = over(partial(single.mean, axis=0), run)
+    yield Row(
+        f"dp.mean, Minimax(), {rows:,} x {COLUMNS} float32", "times X32.mean(axis=0)", {"fast": 1.3, "numpy": 4}, ratios
     )
-    worst = max(ratios["dpfda, cosine basis"].values())
-    slower = [
-        name
-        for name, row in ratios.items()
-        if not name.startswith(("dpfda", "rng"))
-        for size, ratio in row.items()
-        if ratio <= ratios["dpfda, cosine basis"][size]
-    ]
-    print(
-        f"  cosine basis: at most {worst:.2f} times rng.laplace, wanted at most 1.5: "
-        f"{'reached' if worst <= 1.5 else 'MISSED'}; faster than every peer measured: {not slower}"
+
+
+def covariances(rows: int) -> Iterator[Row]:
+    from sklearn.decomposition import PCA
+
+    curves = np.random.default_rng(0).standard_normal((rows, COLUMNS)) * 0.8
+    ratios, _ = over(lambda: PCA(3).fit(curves), lambda: dp.covariance(curves, epsilon=1, bound=dp.L2Ball(1.0)))
+    yield Row(f"dp.covariance, default, {rows:,} x {COLUMNS}", "times PCA(3).fit", {"fast": 3, "numpy": 8}, ratios)
+
+
+def densities(points: int) -> Iterator[Row]:
+    x = np.random.default_rng(0).beta(2, 3, points)
+    ratios, _ = over(partial(np.histogram, x, bins=512, range=(0, 1)), lambda: dp.density(x, epsilon=1, domain=(0, 1)))
+    yield Row(f"dp.density, default, {points:,} points", "times np.histogram", {"fast": 4, "numpy": 10}, ratios)
+
+
+def regressions(rows: int) -> Iterator[Row]:
+    from sklearn.linear_model import LinearRegression
+
+    rng = np.random.default_rng(0)
+    curves, inputs = rng.standard_normal((rows, COLUMNS)) * 0.8, rng.uniform(-1, 1, (rows, 2))
+    facts = {"epsilon": 1.0, "bound": dp.L2Ball(1.0), "covariate_bound": [(-1, 1), (-1, 1)], "grid": COLUMNS}
+    ratios, _ = over(
+        lambda: LinearRegression().fit(inputs, curves),
+        lambda: dp.FunctionOnScalarRegression(**facts).fit(inputs, curves),
     )
-    return {"seconds": seconds, "ratio_to_laplace": ratios, "not_run": forecasts, "wanted": 1.5, "worst": worst}
+    yield Row(
+        f"FunctionOnScalarRegression.fit, {rows:,} x {COLUMNS}, two covariates", "times LinearRegression().fit",
+        {"fast": 1, "numpy": 4}, ratios,
+    )  # fmt: skip
 
 
-@contextmanager
-def loop(compiled: bool) -> Iterator[None]:
-    """Make `summarize` use one loop or the other."""
-    chosen = lattice.sum_clipped
-    lattice.sum_clipped = functools.partial(chosen, compiled=compiled)
-    try:
-        yield
-    finally:
-        lattice.sum_clipped = chosen
+def of_process(*command: str) -> tuple[float, float]:
+    """Seconds of a process of its own, the shortest of several, and megabytes at its peak."""
+    best, peak = float("inf"), 0.0
+    for _ in range(7):
+        start = time.perf_counter()
+        with subprocess.Popen(command, stdout=subprocess.DEVNULL) as process:
+            _, status, usage = os.wait4(process.pid, 0)
+            process.returncode = os.waitstatus_to_exitcode(status)
+        best = min(best, time.perf_counter() - start)
+        assert process.returncode == 0, command
+        peak = usage.ru_maxrss / 1024
+    return best, peak
 
 
-def exact_totals() -> dict[str, Any]:
-    """`summarize` of a million curves over `np.mean(axis=0)` of the same array."""
-    curves = np.random.default_rng(0).standard_normal((ROWS, COLUMNS))
-    plan = dp.MeanPlan(n=ROWS, epsilon=1, bound=dp.L2Ball(1.0), grid=COLUMNS)
-    plain = common.best_time(lambda: curves.mean(axis=0), seconds=2.0)
-    loops = {"plain numpy": False} | ({"compiled (extra: fast)": True} if lattice.numba is not None else {})
-    ratios: dict[str, dict[str, float]] = {name: {} for name in loops}
-    shares, same = {}, True
-    for case, factor in {
-        "inside the bound": 0.8,
-        "half outside": 1.25,
-        "all at 3 radii": 3.0,
-        "all at 150": 50.0,
-    }.items():
-        curves *= factor
-        shares[case] = float((plan.grid.norm(curves[:10_000]) > 1).mean())
-        summaries = []
-        for name, compiled in loops.items():
-            with loop(compiled):
-                summaries.append(plan.summarize(curves))
-                ratios[name][case] = common.best_time(functools.partial(plan.summarize, curves), seconds=3.0) / plain
-        same = same and all(s == summaries[0] for s in summaries)
-    wanted = {"plain numpy": 7.0, "compiled (extra: fast)": 1.2}
-    common.show(
-        f"Exact totals of {ROWS:,} x {COLUMNS} float64 with an L2 bound: time over np.mean(axis=0)",
-        ["loop", *(f"{case} ({share:.0%} clipped)" for case, share in shares.items()), "wanted"],
-        [[name, *row.values(), wanted[name]] for name, row in ratios.items()],
-    )
-    print(f"  identical bits: {same}; np.mean took {plain * 1e3:.0f} ms")
-    return {
-        "ratio_to_mean": ratios,
-        "share_clipped": shares,
-        "wanted": wanted,
-        "mean_seconds": plain,
-        "identical_bits": same,
-    }
+#: Everything at the top of the package but the scikit-learn estimators.
+EVERYTHING = (
+    "import dpfda\n"
+    "for name in dpfda.__all__:\n"
+    "    if name not in ('FunctionOnScalarRegression', 'KernelClassifier', 'KernelRegressor'): getattr(dpfda, name)"
+)
 
+
+def imports() -> Iterator[Row]:
+    python, command = sys.executable, str(Path(sys.executable).parent / "dpfda")
+    numpy, _ = of_process(python, "-c", "import numpy")
+    bare, memory = of_process(python, "-c", "import dpfda")
+    used, used_memory = of_process(python, "-c", EVERYTHING)
+    shown, _ = of_process(command, "--help")
+    both = lambda value: dict.fromkeys(KERNELS, value)  # noqa: E731
+    more = {"numpy_seconds": numpy}
+    yield Row("import dpfda", "times import numpy", both(3), both(bare / numpy), more)
+    yield Row("import dpfda and all names but estimators", "times import numpy", both(3), both(used / numpy), more)
+    yield Row("dpfda --help", "times import numpy", both(4), both(shown / numpy), more)
+    yield Row("peak memory of import dpfda", "MB", both(80), both(memory))
+    yield Row("peak memory with all names but estimators", "MB", both(80), both(used_memory))
+
+
+def planning() -> Iterator[Row]:
+    for row in [*planning_speed.solve_rows(), planning_speed.warm_plan_row()]:
+        yield Row(row["what"], "seconds", {"fast": row["wanted"]}, {"fast": row["seconds"]})
+
+
+def files(rows: int) -> Iterator[Row]:
+    reached, more = {}, {}
+    for name, kernels in KERNELS.items():
+        with loops.using(kernels):
+            more[name] = files_speed.parquet_row(rows)
+        reached[name] = more[name]["ratio"]
+    yield Row(
+        f"dp.mean, default, {rows:,} x {COLUMNS} in 20 Parquet files", "times a pyarrow loop that only sums",
+        {"fast": 8, "numpy": 20}, reached, more,
+    )  # fmt: skip
+    found = files_speed.spark_row(rows)
+    yield Row("the same on Spark local[2]", "times the local engine", {"fast": 2}, {"fast": found["ratio"]}, found)
+
+
+FRESH = """
+import time, numpy as np, dpfda as dp
+from dpfda.bounds import loops
+x = np.random.default_rng(0).standard_normal((20_000, 100))
+dp.mean(x, epsilon=1, bound=dp.L2Ball(1.0))
+start = time.perf_counter()
+with loops.using("compiled"):
+    dp.mean(x, epsilon=1, bound=dp.L2Ball(1.0))
+print(time.perf_counter() - start)
+"""
 
 MEMORY = """
-import re, numpy as np, dpfda as dp
-curves = np.random.default_rng(0).standard_normal(({rows}, {columns})) * 0.8
-plan = dp.MeanPlan(n={rows}, epsilon=1, bound=dp.L2Ball(1.0), grid={columns})
+import re, warnings, numpy as np, dpfda as dp
+warnings.simplefilter("ignore")
+x = np.random.default_rng(0).standard_normal(({rows}, 100))
+dp.mean(x[:100_000], epsilon=1, bound=dp.L2Ball(1.0))
 open("/proc/self/clear_refs", "w").write("5")
 peak = lambda: int(re.search(r"VmHWM:\\s+(\\d+)", open("/proc/self/status").read()).group(1)) / 1024
 before = peak()
-plan.summarize(curves)
+dp.mean(x, epsilon=1, bound=dp.L2Ball(1.0))
 print(peak() - before)
 """
 
 
-def peak_memory() -> float | None:
-    """Megabytes above the input and the imports while a million curves are summarised."""
-    if not Path("/proc/self/clear_refs").exists():
-        return None
-    script = MEMORY.format(rows=ROWS, columns=COLUMNS)
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
-    megabytes = float(done.stdout)
-    print(f"  peak memory above input and imports: {megabytes:.0f} MB, wanted below 200")
-    return megabytes
+def asides(rows: int) -> dict[str, Any]:
+    """What a table of ratios does not show: the first call on a fresh machine, and memory beside the data."""
+    python, found = [sys.executable, "-W", "ignore", "-c"], {}
+    with tempfile.TemporaryDirectory() as folder:
+        place = os.environ | {"NUMBA_CACHE_DIR": folder}
+        times = [
+            float(subprocess.run([*python, FRESH], capture_output=True, text=True, check=True, env=place).stdout)
+            for _ in range(2)
+        ]
+    found["first_call_seconds"], found["first_call_of_a_later_process_seconds"] = times
+    if Path("/proc/self/clear_refs").exists():
+        script = MEMORY.format(rows=rows)
+        done = subprocess.run([*python, script], capture_output=True, text=True, check=True)
+        found["megabytes_beside_the_data"] = float(done.stdout)
+    for name, value in found.items():
+        print(f"  {re.sub('_', ' ', name)}: {value:.3g}")
+    return found
 
 
 def main() -> None:
+    warnings.simplefilter("ignore")
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--long", action="store_true", help="wait up to ten minutes for each peer")
+    parser.add_argument("--only", default="", help="parts whose name holds this text")
+    parser.add_argument("--small", action="store_true", help="a tenth of the records, to see that it runs")
     options = parser.parse_args()
-    totals = exact_totals()
-    memory = peak_memory()
-    curves = noise_curves(600.0 if options.long else 60.0)
-    common.save("speed", {"noise_curves": curves, "exact_totals": totals | {"peak_memory_megabytes": memory}})
+    part = 10 if options.small else 1
+    parts: dict[str, Callable[[], Iterator[Row]]] = {
+        "means": partial(means, 1_000_000 // part),
+        "single precision": partial(single_precision, 1_000_000 // part),
+        "covariances": partial(covariances, 200_000 // part),
+        "densities": partial(densities, 10_000_000 // part),
+        "regressions": partial(regressions, 200_000 // part),
+        "imports": imports,
+        "planning": planning,
+        "files": partial(files, 2_500_000 // part),
+    }
+    rows = [row for name, run in parts.items() if options.only in name for row in run()]
+    head = ["what a user writes", "fast", "wanted", "numpy", "wanted", "unit", "missed"]
+    common.show(f"Speed, {loops.threads()} threads", head, [row.cells() for row in rows])
+    if not options.only and not options.small:
+        figures = [vars(row) | {"missed": row.missed} for row in rows]
+        common.save("speed", {"threads": loops.threads(), "rows": figures, "asides": asides(1_000_000)})
 
 
 if __name__ == "__main__":

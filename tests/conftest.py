@@ -93,14 +93,14 @@ def hostile(size: int) -> list[np.ndarray]:
 @pytest.fixture(autouse=True)
 def _noise_stops_no_command(request, monkeypatch):
     """Commands on tiny files are mostly noise: only tests/cli/test_cli_verdict.py lets that stop them."""
-    if "dpfda.cli.console" in sys.modules and request.path.name != "test_cli_verdict.py":
-        monkeypatch.setattr(sys.modules["dpfda.cli.console"], "ON_NOISE", "ignore")
+    if "dpfda.cli" in sys.modules and request.path.name != "test_cli_verdict.py":
+        monkeypatch.setattr("dpfda.cli.console.ON_NOISE", "ignore")
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """Neighbour tests run twice: with numpy's kernels and with the compiled ones."""
-    name = metafunc.module.__name__
-    if name.endswith(("_neighbours", "test_stages")):
+    module, test = metafunc.module.__name__, metafunc.function.__name__
+    if module.endswith(("neighbours", "test_stages")) and ("_past_" in test or "neighbour" in test):
         metafunc.fixturenames.append("kernels")
         metafunc.parametrize("kernels", ["plain", "compiled"], indirect=True)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import graphlib
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -13,12 +14,14 @@ import pytest
 ROOT = Path(__file__).parents[1] / "src" / "dpfda"
 #: Where a package may be imported: a room, or one module of it; everything else may use numpy and scipy only.
 SPECIAL = {
-    "opendp": {"noise", "plans/opendp.py"},
-    "flint": {"noise"},
+    "opendp": {"noise/samplers.py", "plans/opendp.py"},
+    "flint": {"noise/samplers.py"},
+    "dpfda.noise.samplers": {"noise", "release/ready.py"},
     "secrets": {"noise"},
-    "numba": {"bounds/compiled.py"},
+    "numba": {"bounds/compiled_rows.py"},
     "threadpoolctl": {"bounds/loops.py"},
-    "pyarrow": {
+    "pyarrow": {"reading/arrow.py"},
+    "dpfda.reading.arrow": {
         "reading/source.py",
         "reading/facts.py",
         "reading/delimited.py",
@@ -41,6 +44,20 @@ SPECIAL = {
     "pandas": {"results"},
     "skfda": {"results"},
     "pickle": set(),
+}
+#: Heavy packages that are loaded when they are first used: type checkers see an import, and what runs names them.
+LAZY = ("flint", "matplotlib", "opendp", "pyarrow")
+#: The modules that load others by name.
+LOADERS = {
+    "bounds/loops.py",
+    "cli/deferred.py",
+    "core/codec.py",
+    "core/lazy.py",
+    "noise/samplers.py",
+    "plans/opendp.py",
+    "reading/arrow.py",
+    "release/ready.py",
+    "results/plots.py",
 }
 #: In-function imports are for optional dependencies only.
 OPTIONAL = {"pandas", "skfda", "xarray", "fsspec", "dask", "distributed", "pyspark"}
@@ -90,18 +107,42 @@ def test_no_two_modules_share_a_name_with_a_room():
     assert twins == []
 
 
+def named(node: ast.AST) -> list[str]:
+    """Packages that a line imports, or names for later."""
+    if isinstance(node, ast.Import):
+        return [alias.name for alias in node.names]
+    if isinstance(node, ast.ImportFrom):
+        return [node.module or "", *(f"{node.module}.{alias.name}" for alias in node.names)]
+    if isinstance(node, ast.Constant) and re.fullmatch(rf"({'|'.join(LAZY)})(\.[\w.]*)?", str(node.value)):
+        return [str(node.value)]
+    return []
+
+
 @pytest.mark.parametrize("path", modules(), ids=name_of)
 def test_special_packages_stay_in_their_rooms(path):
     for node in ast.walk(ast.parse(path.read_text())):
-        names = []
-        if isinstance(node, ast.Import):
-            names = [alias.name for alias in node.names]
-        elif isinstance(node, ast.ImportFrom):
-            names = [node.module or ""]
-        for name in names:
-            package = name.split(".")[0]
+        for name in named(node):
+            package = name if name in SPECIAL else name.split(".")[0]
             allowed = SPECIAL.get(package, {room_of(path)})
             assert {room_of(path), name_of(path)} & allowed, f"{package} in {path.name}"
+
+
+@pytest.mark.parametrize("path", modules(), ids=name_of)
+def test_heavy_packages_wait(path):
+    """Those above run no import statement, and scipy loads its parts when they are named."""
+    for node in ast.parse(path.read_text()).body:  # not what is for type checkers only
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            assert not {name.split(".")[0] for name in named(node)} & set(LAZY), f"{path.name}:{node.lineno}"
+            assert not [name for name in named(node) if name.startswith("scipy.")], f"{path.name}:{node.lineno}"
+
+
+def test_few_modules_load_others_by_name():
+    found = set()
+    for path in modules():
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.Name) and node.id in ("import_module", "lazy", "__import__"):
+                found.add(name_of(path))
+    assert found == LOADERS
 
 
 @pytest.mark.parametrize("path", modules(), ids=name_of)

@@ -13,6 +13,7 @@ What most people need is here; the rest is in submodules, by what it is: ``dp.me
 from __future__ import annotations
 
 from importlib import import_module
+from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 __version__ = "0.1.0"
@@ -133,8 +134,13 @@ def __getattr__(name: str) -> object:
 
 
 def _elsewhere(name: str) -> str:
-    """Where a name is, for somebody who looks for it at the top."""
-    homes = [] if name.startswith("_") else [m for m in _SUBMODULES if hasattr(import_module(f"dpfda.{m}"), name)]
+    """Where a name is, for somebody who looks for it at the top.
+
+    ``from dpfda import api`` asks for the name too, before it loads the module: nothing else is loaded for that.
+    """
+    if name.startswith("_") or find_spec(f"dpfda.{name}") is not None:
+        return ""
+    homes = [m for m in _SUBMODULES if hasattr(import_module(f"dpfda.{m}"), name)]
     return f": it is dp.{homes[0]}.{name}" if homes else ""
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.stats import multivariate_normal
+import scipy
 
 from dpfda.core.errors import ParameterError, shown
 from dpfda.spaces.grid import Grid
@@ -286,7 +286,7 @@ def mixture(n: int, rng: np.random.Generator, dimension: int = 1) -> Points:
     means = [[0.3], [0.7]] if dimension == 1 else [[-3.0, -3.0], [3.0, 2.0]]
     covariance = np.array([[0.01]]) if dimension == 1 else np.array([[1.0, 0.5], [0.5, 1.0]])
     low, high = np.array(domain).T
-    laws = [multivariate_normal(mean, covariance) for mean in means]
+    laws = [scipy.stats.multivariate_normal(mean, covariance) for mean in means]
     inside = [_mass(law, low, high) for law in laws]
 
     def density(points: np.ndarray) -> np.ndarray:

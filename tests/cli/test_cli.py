@@ -42,6 +42,11 @@ def run(line: str, code: int = 0):
 
 
 def commands() -> dict[str, object]:
+    """All commands, loaded."""
+    return {name: command.loaded for name, command in deferred().items()}
+
+
+def deferred() -> dict[str, object]:
     found = {}
     for name, command in get_command(app).commands.items():
         for sub, inner in getattr(command, "commands", {"": command}).items():

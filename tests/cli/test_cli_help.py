@@ -11,12 +11,12 @@ from typing import Annotated
 
 import pytest
 import typer
-from test_cli import commands
+from test_cli import commands, deferred
 from typer.testing import CliRunner
 
 from dpfda.cli import app
-from dpfda.cli.app import COMMANDS, LEDGER_COMMANDS
-from dpfda.cli.commands import ADVANCED, GroupedCommand, Options, command
+from dpfda.cli.commands import ADVANCED, Options, command
+from dpfda.cli.deferred import GroupedCommand
 
 SCREEN = 24
 #: What the first screen must show, by command: the data, then the options that matter.
@@ -84,10 +84,17 @@ def test_an_option_is_declared_once():
 
 
 def test_commands_are_short():
-    for function in [*COMMANDS.values(), *LEDGER_COMMANDS.values()]:
+    for each in deferred().values():
+        function = each.function
         node = ast.parse(inspect.getsource(inspect.unwrap(function))).body[0]
         body = node.body[1:]
         assert body[-1].end_lineno - body[0].lineno < 40, function.__name__
+
+
+def test_lists_of_commands_show_the_first_sentence_of_their_help():
+    """They are not loaded for a list: what it says of them is written a second time."""
+    for name, each in deferred().items():
+        assert each.help == re.split(r"(?<=[.?])\s", inspect.cleandoc(each.loaded.help))[0], name
 
 
 def test_groups_of_options_reach_a_command_whole():

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
-from scipy import special, stats
+import scipy
 
 from dpfda.noise import Ball, Choice, Gaussian
 from dpfda.noise.common import RESOLUTION
@@ -47,16 +47,16 @@ class View:
 def views(law: Law, z: np.ndarray) -> list[View]:
     """What is tested of noise in units of its scales."""
     if isinstance(law, Gaussian):
-        return [View("scale", z**2, partial(special.chdtr, 1), _squares, 1.0, 2.0)]
+        return [View("scale", z**2, partial(scipy.special.chdtr, 1), _squares, 1.0, 2.0)]
     if not isinstance(law, Ball):
         return [View("scale", np.abs(z), lambda x: -np.expm1(-x), _gamma, 1.0)]
     found = []
     for block in law.blocks:
         size = block.stop - block.start
         length = np.sqrt((z[:, block] ** 2).sum(axis=1, keepdims=True))
-        found.append(View("length", length, partial(special.gammainc, size), partial(_lengths, size), size))
+        found.append(View("length", length, partial(scipy.special.gammainc, size), partial(_lengths, size), size))
         if size > 1:
-            share, beta = (z[:, block] / length) ** 2, partial(special.betainc, 0.5, (size - 1) / 2)
+            share, beta = (z[:, block] / length) ** 2, partial(scipy.special.betainc, 0.5, (size - 1) / 2)
             found.append(View("scale", share, beta, partial(_shares, size), 1 / size, 2.0))
     return found
 
@@ -72,7 +72,7 @@ def log_density(law: Law, z: np.ndarray) -> np.ndarray:
 
 def _gamma(total: np.ndarray, shape: float) -> np.ndarray:
     """Two-sided p-value of a sum that has a gamma law."""
-    return np.minimum(1.0, 2 * np.minimum(special.gammainc(shape, total), special.gammaincc(shape, total)))
+    return np.minimum(1.0, 2 * np.minimum(scipy.special.gammainc(shape, total), scipy.special.gammaincc(shape, total)))
 
 
 def _lengths(size: int, total: np.ndarray, n: int) -> np.ndarray:
@@ -94,7 +94,7 @@ def _shares(size: int, total: np.ndarray, n: int) -> np.ndarray:
 
 def _fair(heads: np.ndarray, n: int) -> np.ndarray:
     """Two-sided p-value of tosses of a fair coin."""
-    return np.minimum(1.0, 2 * np.minimum(special.bdtr(heads, n, 0.5), special.bdtrc(heads - 1, n, 0.5)))
+    return np.minimum(1.0, 2 * np.minimum(scipy.special.bdtr(heads, n, 0.5), scipy.special.bdtrc(heads - 1, n, 0.5)))
 
 
 def _pearson(classes: np.ndarray, n: int) -> np.ndarray:
@@ -102,7 +102,7 @@ def _pearson(classes: np.ndarray, n: int) -> np.ndarray:
     while classes.shape[1] > 2 and n < ENOUGH * classes.shape[1]:
         classes = classes[:, ::2] + classes[:, 1::2]
     count = classes.shape[1]
-    return special.chdtrc(count - 1, ((classes - n / count) ** 2 / (n / count)).sum(axis=1))
+    return scipy.special.chdtrc(count - 1, ((classes - n / count) ** 2 / (n / count)).sum(axis=1))
 
 
 def strength(law: Law) -> float | None:
@@ -210,7 +210,8 @@ class Tally:
         again = seen.size - np.unique(seen).size
         # Marks have 53 bits, and noise lies on a lattice, which may be coarse where n is very large.
         expected = seen.size**2 / 2 * (2.0**-53 + float(np.prod(self.grain)))
-        found.append(Finding("draws that came back", float(stats.poisson.sf(again - 1, expected)) if again else 1.0))
+        chance = float(scipy.stats.poisson.sf(again - 1, expected)) if again else 1.0
+        found.append(Finding("draws that came back", chance))
         return found
 
     @property
@@ -259,4 +260,4 @@ def choice_finding(counts: np.ndarray, expected: np.ndarray) -> Finding:
     if wanted[-1] == 0:
         observed, wanted = observed[:-1], wanted[:-1]
     pearson = float(((observed - wanted) ** 2 / wanted).sum())
-    return Finding("candidates taken", float(special.chdtrc(max(observed.size - 1, 1), pearson)))
+    return Finding("candidates taken", float(scipy.special.chdtrc(max(observed.size - 1, 1), pearson)))

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy import special
+import scipy
 
 from dpfda.audits.laws import log_chances, log_density
 from dpfda.noise import Choice
@@ -79,6 +79,6 @@ def _above(values: np.ndarray, threshold: float) -> int:
 
 def _log_ratio(hits: int, n: int, others: int, m: int, delta: float, alpha: float) -> float:
     """Clopper and Pearson: at least this, but for a probability `alpha` (half of it for each side)."""
-    low = 0.0 if hits == 0 else float(special.betaincinv(hits, n - hits + 1, alpha / 2))
-    high = 1.0 if others == m else float(special.betainccinv(others + 1, m - others, alpha / 2))
+    low = 0.0 if hits == 0 else float(scipy.special.betaincinv(hits, n - hits + 1, alpha / 2))
+    high = 1.0 if others == m else float(scipy.special.betainccinv(others + 1, m - others, alpha / 2))
     return max(0.0, float(np.log((low - delta) / high))) if low > delta else 0.0

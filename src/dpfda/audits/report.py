@@ -8,10 +8,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
+from statistics import NormalDist
 from typing import ClassVar
 
 import numpy as np
-from scipy.stats import norm
 
 from dpfda.audits.conduct import Check
 from dpfda.audits.laws import Finding
@@ -28,7 +28,7 @@ from dpfda.results.wording import cost
 
 VERSION = 1
 #: A defect is called detectable if it would be seen with this probability, in standard errors.
-POWER = float(norm.ppf(0.999))
+POWER = NormalDist().inv_cdf(0.999)
 
 
 @dataclass(frozen=True)

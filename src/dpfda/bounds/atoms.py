@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from scipy.spatial.distance import cdist
+import scipy
 
 #: What cancellation can leave in a squared distance, as a share of the squared lengths: far above rounding, and
 #: added to the bound.
@@ -213,7 +213,7 @@ class Measure:
 
     def _distances(self, a: np.ndarray, b: np.ndarray) -> np.ndarray:
         if self.order == 1:
-            return cdist(a, b, "cityblock")
+            return scipy.spatial.distance.cdist(a, b, "cityblock")
         squares = (a**2).sum(axis=1)[:, None] + (b**2).sum(axis=1)[None, :] - 2 * (a @ b.T)
         return np.sqrt(np.maximum(squares, 0.0))
 

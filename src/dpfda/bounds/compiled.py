@@ -1,112 +1,31 @@
 """What is done to a block of rows, compiled. `plain` says what each function does; the bits are the same.
 
 Code is compiled once for each type of rows (float32 or float64) and kept beside the package, or where the compiler
-keeps such things. Only reassociation is allowed to it, and only for sums that are exact in any order
-or that decide nothing by themselves: NaN, infinities and the rounding of single operations stay as they are.
+keeps such things.
 """
 
 from __future__ import annotations
 
-import math
-from typing import Any
-
-import numba
 import numpy as np
 
 from dpfda.bounds import plain
-from dpfda.bounds.lattice import EXACT, HUGE, LIMIT, RADIUS_BITS, SHRUNK
+from dpfda.bounds.compiled_rows import any_order, clip_row, compiled, place_row, sealed, squares_of, trace
+from dpfda.bounds.lattice import LIMIT
 from dpfda.bounds.products import ExactProduct
 
 #: Rows that work which keeps nothing takes at a time.
 LIGHT_ROWS = 1 << 14
 
-_compile: Any = numba.njit(cache=True, nogil=True)
-_any_order: Any = numba.njit(cache=True, nogil=True, fastmath={"reassoc"}, inline="never")
 
-
-def _sealed(rows: np.ndarray) -> np.ndarray:
-    """The rows of a block, contiguous and to read only: one type for the compiler, whatever they were."""
-    view = np.ascontiguousarray(rows).view()
-    view.flags.writeable = False
-    return view
-
-
-# -- one row ------------------------------------------------------------------------------------------
-
-
-@_any_order
-def _energy(row):  # type: ignore[no-untyped-def]
-    total = 0.0
-    for i in range(row.size):
-        total += row[i] * row[i]
-    return total
-
-
-@numba.njit(cache=True, nogil=True, fastmath={"reassoc", "nnan", "nsz"}, inline="never")
-def _largest(row):  # type: ignore[no-untyped-def]  # rows that get here hold no NaN
-    largest = 0.0
-    for i in range(row.size):
-        largest = max(largest, abs(row[i]))
-    return largest
-
-
-@_any_order
-def _far_energy(row):  # type: ignore[no-untyped-def]
-    high_total, low_total = 0.0, 0.0
-    for i in range(row.size):
-        square = row[i] * row[i]
-        high = np.floor(square * 2.0**-26)
-        high_total += high
-        low_total += square - high * 2.0**26
-    return high_total * 2.0**26 + low_total
-
-
-@_compile
-def _clip_row(row):  # type: ignore[no-untyped-def]
-    """One row of integers, or of values that overflowed, brought inside the ball, in place."""
-    energy = _energy(row)
-    if energy <= LIMIT:
-        return
-    if energy >= EXACT:
-        for i in range(row.size):
-            row[i] = min(max(row[i], -HUGE), HUGE)
-        factor = 2.0 ** float(RADIUS_BITS - math.frexp(_largest(row))[1])
-        for i in range(row.size):
-            row[i] = np.trunc(row[i] * factor)
-        energy = _far_energy(row)
-    if energy > LIMIT:
-        factor = SHRUNK / np.sqrt(energy)
-        for i in range(row.size):
-            row[i] = np.trunc(row[i] * factor)
-
-
-@_compile
-def _place(values, center, weights, limit, row):  # type: ignore[no-untyped-def]
-    for i in range(weights.size):
-        row[i] = min(max(np.rint((values[i] - center[i]) * weights[i]), -limit), limit)
-
-
-@_any_order
-def _trace(values):  # type: ignore[no-untyped-def]
-    """Zero, or NaN if a value is missing or infinite."""
-    total = 0.0
-    for i in range(values.size):
-        total += np.float64(values[i]) * 0.0
-    return total
-
-
-# -- blocks -------------------------------------------------------------------------------------------
-
-
-@_compile
+@compiled
 def _usable(rows, usable):  # type: ignore[no-untyped-def]
     for r in range(rows.shape[0]):
-        usable[r] = _trace(rows[r]) == 0.0
+        usable[r] = trace(rows[r]) == 0.0
 
 
 def usable_rows(rows: np.ndarray) -> np.ndarray:
     usable = np.empty(len(rows), dtype=np.bool_)
-    _usable(_sealed(rows), usable)
+    _usable(sealed(rows), usable)
     return usable
 
 
@@ -114,11 +33,11 @@ def column_sums(rows: np.ndarray) -> np.ndarray:
     return plain.column_sums(rows)
 
 
-@_compile
+@compiled
 def _on_lattice(rows, usable, center, weights, limit, out):  # type: ignore[no-untyped-def]
     for r in range(rows.shape[0]):
         if usable[r]:
-            _place(rows[r], center, weights, limit, out[r])
+            place_row(rows[r], center, weights, limit, out[r])
         else:
             out[r] = 0.0
 
@@ -127,11 +46,11 @@ def on_lattice(
     rows: np.ndarray, usable: np.ndarray, center: np.ndarray, weights: np.ndarray, limit: float
 ) -> np.ndarray:
     out = np.empty(rows.shape)
-    _on_lattice(_sealed(rows), usable, center, weights, limit, out)
+    _on_lattice(sealed(rows), usable, center, weights, limit, out)
     return out
 
 
-@_compile
+@compiled
 def _fold(rows, usable, center, weights, limit, out):  # type: ignore[no-untyped-def]
     """Sums of mirrored values of rows on the lattice, the middle one alone, then their differences."""
     size, row = weights.size, np.empty(weights.size)
@@ -141,7 +60,7 @@ def _fold(rows, usable, center, weights, limit, out):  # type: ignore[no-untyped
         if not usable[r]:
             out[r] = 0.0
             continue
-        _place(rows[r], center, weights, limit, row)
+        place_row(rows[r], center, weights, limit, row)
         sums, differences = out[r, : size - half], out[r, size - half :]
         for i in range(half):
             mirrored[i] = row[last - np.uint64(i)]
@@ -153,14 +72,14 @@ def _fold(rows, usable, center, weights, limit, out):  # type: ignore[no-untyped
             sums[half] = row[half]
 
 
-@_compile
+@compiled
 def _scale(found, order, scale, clipped, out):  # type: ignore[no-untyped-def]
     for r in range(found.shape[0]):
         row = out[r]
         for j in range(scale.size):
             row[j] = np.rint(found[r, order[j]] * scale[j])
         if clipped:
-            _clip_row(row)
+            clip_row(row)
 
 
 def coefficients(
@@ -172,7 +91,7 @@ def coefficients(
     upto = even.shape[1], even.shape[1] + odd.shape[1]
     if product.folds:
         folded = np.empty(rows.shape)
-        _fold(_sealed(rows), usable, center, weights, limit, folded)
+        _fold(sealed(rows), usable, center, weights, limit, folded)
         np.matmul(folded[:, : len(even)], even, out=found[:, : upto[0]])
         np.matmul(folded[:, len(even) :], odd, out=found[:, upto[0] : upto[1]])
     if other.size:
@@ -182,10 +101,10 @@ def coefficients(
     return out
 
 
-@_compile
+@compiled
 def _clip(rows):  # type: ignore[no-untyped-def]
     for r in range(rows.shape[0]):
-        _clip_row(rows[r])
+        clip_row(rows[r])
 
 
 def clip(rows: np.ndarray) -> np.ndarray:
@@ -193,30 +112,30 @@ def clip(rows: np.ndarray) -> np.ndarray:
     return rows
 
 
-@_compile
+@compiled
 def _sum_clipped(rows, center, weights, totals, usual):  # type: ignore[no-untyped-def]
     row = np.empty(weights.size)
     for r in range(rows.shape[0]):
         values = rows[r]
         for i in range(weights.size):
             row[i] = np.rint((values[i] - center[i]) * weights[i])
-        energy = _energy(row)
+        energy = squares_of(row)
         usual[r] = energy < np.inf
         if not usual[r]:
             continue
         if energy > LIMIT:
-            _clip_row(row)
+            clip_row(row)
         for i in range(weights.size):
             totals[i] += row[i]
 
 
 def sum_clipped(rows: np.ndarray, center: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     totals, usual = np.zeros(weights.size), np.empty(len(rows), dtype=np.bool_)
-    _sum_clipped(_sealed(rows), center, weights, totals, usual)
+    _sum_clipped(sealed(rows), center, weights, totals, usual)
     return totals.astype(np.int64), np.flatnonzero(~usual)
 
 
-@_any_order
+@any_order
 def _squared_norm(values, center, weights):  # type: ignore[no-untyped-def]
     total = 0.0
     for i in range(weights.size):
@@ -225,7 +144,7 @@ def _squared_norm(values, center, weights):  # type: ignore[no-untyped-def]
     return total
 
 
-@_compile
+@compiled
 def _squared_norms(rows, center, weights, out):  # type: ignore[no-untyped-def]
     for r in range(rows.shape[0]):
         out[r] = _squared_norm(rows[r], center, weights)
@@ -233,17 +152,17 @@ def _squared_norms(rows, center, weights, out):  # type: ignore[no-untyped-def]
 
 def squared_norms(rows: np.ndarray, center: np.ndarray, weights: np.ndarray) -> np.ndarray:
     out = np.empty(len(rows))
-    _squared_norms(_sealed(rows), center, weights, out)
+    _squared_norms(sealed(rows), center, weights, out)
     return out
 
 
-@_compile
+@compiled
 def _count_inside(found, edges, weights, margin, counts, close):  # type: ignore[no-untyped-def]
     far = np.empty(counts.size)
     for r in range(found.shape[0]):
         far[:] = 0.0
         for b in range(edges.size - 1):
-            energy = _energy(found[r, edges[b] : edges[b + 1]])
+            energy = squares_of(found[r, edges[b] : edges[b + 1]])
             for c in range(counts.size):
                 far[c] += energy * weights[b, c]
         near = False
@@ -263,14 +182,14 @@ def count_inside(
     return counts, np.flatnonzero(close)
 
 
-@_compile
+@compiled
 def _squares(values, center, roots, out):  # type: ignore[no-untyped-def]
     for i in range(roots.size):
         away = (values[i] - center[i]) * roots[i]
         out[i] = min(away * away, 1e12)
 
 
-@_compile
+@compiled
 def _sum_pieces(rows, usable, center, roots, pieces, steps, totals):  # type: ignore[no-untyped-def]
     held, squares = np.empty(totals.size), np.empty(roots.size)
     for r in range(rows.shape[0]):
@@ -299,18 +218,18 @@ def sum_pieces(
     steps: float,
 ) -> np.ndarray:  # fmt: skip
     totals = np.zeros(count)
-    _sum_pieces(_sealed(rows), usable, center, roots, pieces, steps, totals)
+    _sum_pieces(sealed(rows), usable, center, roots, pieces, steps, totals)
     return totals.astype(np.int64)
 
 
-@_compile
+@compiled
 def _pick(values, columns, units, out):  # type: ignore[no-untyped-def]
     for r in range(values.shape[0]):
         for j in range(columns.size):
             out[r, j] = np.rint(values[r, columns[j]] * units[j])
 
 
-@_compile
+@compiled
 def _unfold(even, odd, row):  # type: ignore[no-untyped-def]
     """Values from their even and odd parts, added to what is there."""
     half, last = odd.size, np.uint64(row.size - 1)
@@ -322,7 +241,7 @@ def _unfold(even, odd, row):  # type: ignore[no-untyped-def]
         row[last - np.uint64(i)] += even[i] - odd[i]
 
 
-@_compile
+@compiled
 def _sum_rest(rows, usable, center, roots, even, odd, other, unit, scale, totals):  # type: ignore[no-untyped-def]
     row, counted = np.empty(roots.size), np.zeros(roots.size)
     for r in range(rows.shape[0]):
@@ -337,7 +256,7 @@ def _sum_rest(rows, usable, center, roots, even, odd, other, unit, scale, totals
             _unfold(even[r], odd[r], counted)
         for i in range(roots.size):
             row[i] = np.rint(((values[i] - center[i]) * roots[i] - counted[i] * unit) * scale)
-        _clip_row(row)
+        clip_row(row)
         for i in range(roots.size):
             totals[i] += row[i]
 
@@ -351,11 +270,11 @@ def sum_rest(
     _pick(values, columns[product.columns], units[product.columns], inside)
     counted = inside[:, : upto[0]] @ even, inside[:, upto[0] : upto[1]] @ odd, inside[:, upto[1] :] @ other
     totals = np.zeros(roots.size)
-    _sum_rest(_sealed(rows), usable, center, roots, *counted, unit, scale, totals)
+    _sum_rest(sealed(rows), usable, center, roots, *counted, unit, scale, totals)
     return totals.astype(np.int64)
 
 
-@_compile
+@compiled
 def _bring_to_pieces(rows, usable, center, weights, pieces, roots, most, far, steps, out, cut):  # type: ignore[no-untyped-def]
     about = np.empty(weights.size)
     for r in range(rows.shape[0]):
@@ -385,7 +304,7 @@ def _bring_to_pieces(rows, usable, center, weights, pieces, roots, most, far, st
         beyond = max(1.0 - LIMIT / max(energy, 1.0), 0.0)
         for k in range(roots.size):
             lost[k] = np.ceil(min(lost[k] + beyond, 1.0) * steps)
-        _clip_row(held)
+        clip_row(held)
 
 
 def bring_to_pieces(
@@ -393,11 +312,11 @@ def bring_to_pieces(
     roots: np.ndarray, most: np.ndarray, far: float, steps: float,
 ) -> tuple[np.ndarray, np.ndarray]:  # fmt: skip
     out, cut = np.empty((len(rows), roots.size)), np.empty((len(rows), roots.size))
-    _bring_to_pieces(_sealed(rows), usable, center, weights, pieces, roots, most, far, steps, out, cut)
+    _bring_to_pieces(sealed(rows), usable, center, weights, pieces, roots, most, far, steps, out, cut)
     return out, cut
 
 
-@_compile
+@compiled
 def _count_cells(rows, spans, factors, counts, clips, totals, stray):  # type: ignore[no-untyped-def]
     for r in range(rows.shape[0]):
         place, lost = 0, False
@@ -415,5 +334,5 @@ def count_cells(
     rows: np.ndarray, spans: np.ndarray, factors: np.ndarray, counts: np.ndarray, clips: bool
 ) -> tuple[np.ndarray, np.ndarray]:
     totals, stray = np.zeros(int(counts.prod()), dtype=np.int64), np.empty(len(rows), dtype=np.bool_)
-    _count_cells(_sealed(rows), spans, factors, counts, clips, totals, stray)
+    _count_cells(sealed(rows), spans, factors, counts, clips, totals, stray)
     return totals, np.flatnonzero(stray)

@@ -7,6 +7,7 @@ or the compiled ones of the `fast` extra) change a bit of the totals.
 
 from __future__ import annotations
 
+import logging
 import os
 import threading
 from collections.abc import Callable, Hashable, Iterable, Iterator
@@ -15,12 +16,20 @@ from contextlib import contextmanager
 from contextvars import ContextVar, copy_context
 from functools import cache
 from importlib import import_module
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
 from dpfda.bounds import plain
-from dpfda.core.errors import RecordError
+from dpfda.core.errors import DpfdaError, RecordError
+from dpfda.core.lazy import lazy
+
+if TYPE_CHECKING:
+    import threadpoolctl
+else:
+    threadpoolctl = lazy("threadpoolctl")
+
+log = logging.getLogger("dpfda")
 
 #: Values in a block: a few arrays of this many stay in a processor's cache.
 VALUES = 1 << 16
@@ -96,8 +105,26 @@ def each(encode: Callable[[Block], np.ndarray], batch: np.ndarray, width: int, r
 def _over_blocks(
     work: Callable[[Iterable[tuple[int, Block]]], T], batch: np.ndarray, light: bool, rows: int | None
 ) -> list[T]:
-    """What each thread makes of its blocks, which it is given with the places of their first rows."""
+    """What each thread makes of its blocks, which it is given with the places of their first rows.
+
+    A compiler that fails (no space for what it makes, say) costs time and nothing else, unless it was asked for.
+    """
     kernels = choose_kernels(batch.size)
+    try:
+        return _with_kernels(kernels, work, batch, light, rows)
+    except (DpfdaError, MemoryError):
+        raise
+    except Exception:
+        if kernels is plain or _kernels.get() == "compiled":
+            raise
+        log.warning("the compiled kernels fail here: numpy does their work", exc_info=True)
+        _Seen.broken = True
+        return _with_kernels(plain, work, batch, light, rows)
+
+
+def _with_kernels(
+    kernels: Any, work: Callable[[Iterable[tuple[int, Block]]], T], batch: np.ndarray, light: bool, rows: int | None
+) -> list[T]:
     if rows is None:
         rows = kernels.LIGHT_ROWS if light else max(1, VALUES // max(1, batch.shape[1]))
     places = _Places(range(0, max(1, len(batch)), rows))
@@ -159,16 +186,17 @@ def _in_threads(work: Callable[[], T], places: _Places, workers: int) -> list[T]
 
 
 class _Seen:
-    """Values that this process has added up so far: after many, compiled kernels pay, also for small batches."""
+    """Values that this process has added up so far: after many, compiled kernels pay, also for small batches; and
+    whether they have failed."""
 
-    values = 0
+    values, broken = 0, False
 
 
 def choose_kernels(values: int) -> Any:
     """The module that works on blocks: numpy's, or the compiled one where it is installed and worth loading."""
     _Seen.values += values
     named = _kernels.get()
-    if named == "plain" or (named is None and _Seen.values < WORTH):
+    if named == "plain" or (named is None and (_Seen.broken or _Seen.values < WORTH)):
         return plain
     return compiled_kernels() or plain
 
@@ -207,14 +235,18 @@ class _Blas:
     lock, holders, release = threading.Lock(), 0, staticmethod(lambda: None)
 
 
+@cache
+def _libraries() -> Any:
+    """The libraries with threads of their own; finding them takes a while."""
+    return threadpoolctl.ThreadpoolController()
+
+
 @contextmanager
 def _one_blas_thread() -> Iterator[None]:
     """Inside, matrix products take one thread each: the loop has threads of its own."""
-    from threadpoolctl import threadpool_limits
-
     with _Blas.lock:
         if _Blas.holders == 0:
-            _Blas.release = threadpool_limits(1, "blas").restore_original_limits
+            _Blas.release = _libraries().limit(limits=1, user_api="blas").restore_original_limits
         _Blas.holders += 1
     try:
         yield

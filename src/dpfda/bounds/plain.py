@@ -149,7 +149,7 @@ def bring_to_pieces(
     rows: np.ndarray, usable: np.ndarray, center: np.ndarray, weights: np.ndarray, pieces: np.ndarray,
     roots: np.ndarray, most: np.ndarray, far: float, steps: float,
 ) -> tuple[np.ndarray, np.ndarray]:  # fmt: skip
-    """Weighted distances added up over pieces, in the order of grid points, over roots: cut to `most`, then to the ball.
+    """Weighted distances added up over pieces, in the order of grid points, over roots; cut to `most` and to the ball.
 
     Beside the rows, what was cut of their squares, in so many steps of the largest that is kept.
     """

@@ -9,11 +9,67 @@ from typing import Annotated
 import typer
 
 from dpfda import __version__
-from dpfda.cli import auditing, covariances, demo, densities, ledgers, models, parts, planning, releasing
-from dpfda.cli.commands import GroupedCommand
-from dpfda.cli.console import err, out
+from dpfda.cli.deferred import DeferredGroup
+
+#: Where each command is written, and the first sentence of its help: nothing else of it is loaded before it is used.
+COMMANDS = {
+    "plan": (
+        "planning.plan_command",
+        "Plan a mean curve, a covariance or (with --domain) a density before touching data: how accurate will it be?",
+    ),
+    "compare": ("planning.compare_command", "Compare methods over budgets, without data."),
+    "mean": ("releasing.mean_command", "Release the mean of the curves in one file or many."),
+    "radius": ("releasing.radius_command", "Suggest a radius for a bound: a private quantile of the curves' norms."),
+    "density": ("densities.density_command", "Release a density of points, or of a table of counts."),
+    "covariance": (
+        "covariances.covariance_command",
+        "Release the covariance surface of a file of curves, and with it private principal components.",
+    ),
+    "regress": (
+        "models.regress_command",
+        "Explain curves by covariates: an intercept and one coefficient function each.",
+    ),
+    "fit": ("models.fit_command", "Fit a kernel model: a function of one to ten inputs, or classes of them."),
+    "predict": ("models.predict_command", "Predict with a saved model."),
+    "summarize": ("parts.summarize_command", "Add up some files for a plan: exact, confidential, resumable."),
+    "release": ("parts.release_command", "Release what `dpfda summarize` added up: merge, check, charge once, draw."),
+    "show": ("releasing.show_command", "Show a saved release (its statement) or a plan (its table)."),
+    "demo": (
+        "demo.demo_command",
+        "Invent load curves, homes and ages at death, and release means, surfaces, models and densities of them.",
+    ),
+    "audit": (
+        "auditing.audit_command",
+        "Try to show that a plan breaks its promise: search the worst neighbours, test real noise and releases.",
+    ),
+}
+#: The same of `dpfda ledger`.
+LEDGER_COMMANDS = {
+    "create": ("ledgers.ledger_create", "Make a ledger with a total budget."),
+    "show": ("ledgers.ledger_show", "Show budget, spent and remaining."),
+    "history": ("ledgers.ledger_history", "List every charge, oldest first."),
+    "verify": (
+        "ledgers.ledger_verify",
+        "Check the ledger in use: every seal, that it is no copy, and that it holds the charges of saved releases.",
+    ),
+    "backup": ("ledgers.ledger_backup", "Copy the ledger into a new file, consistent while others charge."),
+    "adopt": (
+        "ledgers.ledger_adopt",
+        "Use a copied or restored ledger from now on, after writing in what was released since it was copied.",
+    ),
+}
+
+
+class Commands(DeferredGroup):
+    deferred = COMMANDS
+
+
+class LedgerCommands(DeferredGroup):
+    deferred = LEDGER_COMMANDS
+
 
 app = typer.Typer(
+    cls=Commands,
     no_args_is_help=True,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
@@ -21,42 +77,18 @@ app = typer.Typer(
     help="Publish curves, surfaces, densities and models under pure differential privacy.",
     epilog="Exit codes: 0 done, 1 input or file wrong, 2 command line wrong, 3 ledger refused, 130 interrupted.",
 )
-ledger_app = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="Keep the privacy budget of a study.")
-COMMANDS = {
-    "plan": planning.plan_command,
-    "compare": planning.compare_command,
-    "mean": releasing.mean_command,
-    "radius": releasing.radius_command,
-    "density": densities.density_command,
-    "covariance": covariances.covariance_command,
-    "regress": models.regress_command,
-    "fit": models.fit_command,
-    "predict": models.predict_command,
-    "summarize": parts.summarize_command,
-    "release": parts.release_command,
-    "show": releasing.show_command,
-    "demo": demo.demo_command,
-    "audit": auditing.audit_command,
-}
-LEDGER_COMMANDS = {
-    "create": ledgers.ledger_create,
-    "show": ledgers.ledger_show,
-    "history": ledgers.ledger_history,
-    "verify": ledgers.ledger_verify,
-    "backup": ledgers.ledger_backup,
-    "adopt": ledgers.ledger_adopt,
-}
-for name, function in COMMANDS.items():
-    app.command(name, cls=GroupedCommand)(function)
-for name, function in LEDGER_COMMANDS.items():
-    ledger_app.command(name, cls=GroupedCommand)(function)
+ledger_app = typer.Typer(
+    cls=LedgerCommands, no_args_is_help=True, rich_markup_mode=None, help="Keep the privacy budget of a study."
+)
 app.add_typer(ledger_app, name="ledger")
 
 
 @app.command("reproduce", hidden=True, context_settings={"allow_extra_args": True, "ignore_unknown_options": True})
 def reproduce() -> None:
     """Where the paper's experiments went."""
-    err.print("The paper's experiments are a program of their own: python -m dpfda_experiments (make reproduce).")
+    typer.echo(
+        "The paper's experiments are a program of their own: python -m dpfda_experiments (make reproduce).", err=True
+    )
     raise typer.Exit(2)
 
 
@@ -66,7 +98,7 @@ def main() -> None:
 
 def _version(wanted: bool) -> None:
     if wanted:
-        out.print(f"dpfda {__version__}")
+        typer.echo(f"dpfda {__version__}")
         raise typer.Exit
 
 

@@ -6,12 +6,10 @@ import copy
 import functools
 import inspect
 from collections.abc import Callable, Iterable, Sequence
-from contextlib import AbstractContextManager
 from dataclasses import dataclass, fields
-from typing import Annotated, Any, Protocol, TypeAlias, get_origin, get_type_hints
+from typing import Annotated, Any, TypeAlias, get_origin, get_type_hints
 
 import typer
-from typer.core import TyperCommand
 from typer.models import OptionInfo
 
 from dpfda.cli.console import guarded
@@ -84,27 +82,6 @@ def _advanced(parameter: inspect.Parameter) -> inspect.Parameter:
     option.rich_help_panel = ADVANCED
     declared: Any = Annotated
     return parameter.replace(annotation=declared[annotation.__origin__, option])
-
-
-class Sections(Protocol):
-    """What writes help."""
-
-    def section(self, name: str) -> AbstractContextManager[None]: ...
-    def write_dl(self, rows: Sequence[tuple[str, str]]) -> None: ...
-
-
-class GroupedCommand(TyperCommand):
-    """A command whose help, in plain text, shows options under the headings that they were declared with."""
-
-    def format_options(self, ctx: Any, formatter: Sections) -> None:
-        sections: dict[str, list[tuple[str, str]]] = {}
-        for parameter in self.get_params(ctx):
-            if (record := parameter.get_help_record(ctx)) is not None:
-                kind = "Arguments" if parameter.param_type_name == "argument" else "Options"
-                sections.setdefault(getattr(parameter, "rich_help_panel", None) or kind, []).append(record)
-        for title, records in sections.items():
-            with formatter.section(title):
-                formatter.write_dl(records)
 
 
 def given(context: typer.Context, names: Iterable[str]) -> list[str]:

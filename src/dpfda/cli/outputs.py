@@ -125,6 +125,8 @@ class CovarianceOutputs(DensityOutputs):
 
 
 def check_picture(path: Path) -> None:
+    """A picture has a name that says so, and what draws it is loaded before anything is charged."""
+    plots.load()
     if path.suffix.lower() != ".png":
         raise FileError(f"The picture {path.name!r} must end in .png.")
 

@@ -14,6 +14,7 @@ import json
 import re
 from collections.abc import Callable, Mapping
 from fractions import Fraction
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias, TypeVar, cast
 
 import numpy as np
@@ -21,8 +22,9 @@ from numpy.typing import ArrayLike
 
 from dpfda.core.errors import DpfdaError, FileError
 
-#: Types that files may name, by their names.
+#: Types that files may name, by their names: those of modules that are loaded, and the room that loads all of them.
 TYPES: dict[str, type] = {}
+ALL_TYPES = "dpfda.plans"
 
 
 T = TypeVar("T")
@@ -38,7 +40,8 @@ class Fact:
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
-        TYPES.setdefault(cls.__name__, cls)  # a user's class never takes the place of ours
+        if cls.__module__.startswith("dpfda.") or cls.__name__ not in TYPES:
+            TYPES[cls.__name__] = cls  # a user's class never takes the place of ours
 
     def __eq__(self, other: object) -> bool:
         if type(self) is not type(other):
@@ -145,6 +148,8 @@ def from_plain(data: Plain, depth: int = 0) -> Any:
         if fraction is None:
             raise FileError("The file holds a fraction that cannot be read.")
         return fraction
+    if isinstance(name, str) and name not in TYPES:
+        import_module(ALL_TYPES)
     if not isinstance(name, str) or not dataclasses.is_dataclass(TYPES.get(name)):
         raise FileError(f"The file names an unknown type {str(name)[:40]!r}; it may come from a newer version.")
     known = {_saved_name(f): f.name for f in dataclasses.fields(TYPES[name]) if f.init}

@@ -11,13 +11,12 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import Any
 
-import pyarrow as pa
-
 from dpfda.core.errors import ParameterError
 from dpfda.core.labels import Coder, texts
 from dpfda.engines.answers import Answer, died, guarded, opened, read, to_text
 from dpfda.engines.checkpoints import plain_stretch, plain_summary, stretch_of, summary_of
 from dpfda.engines.task import Partial, Task, added_up
+from dpfda.reading.arrow import pa
 from dpfda.reading.items import Batches
 from dpfda.reading.source import Source
 from dpfda.reading.tables import cells_of

@@ -8,13 +8,13 @@ from fractions import Fraction
 from functools import cached_property
 from itertools import pairwise
 
-import flint
 import numpy as np
 
 from dpfda.bounds.sensitivity import Sensitivity
 from dpfda.core.errors import ParameterError
 from dpfda.noise.common import FLOATS, GUARD, RESOLUTION
 from dpfda.noise.rounding import PLACES, Deviates, Placed, arb
+from dpfda.noise.samplers import flint
 
 
 @dataclass(frozen=True)

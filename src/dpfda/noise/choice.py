@@ -14,10 +14,10 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar
 
-import flint
 import numpy as np
 
 from dpfda.noise.rounding import PLACES, Deviates, Placed
+from dpfda.noise.samplers import flint
 
 
 @dataclass(frozen=True)

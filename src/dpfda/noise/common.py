@@ -7,11 +7,9 @@ from collections.abc import Sequence
 from fractions import Fraction
 
 import numpy as np
-from opendp.mod import Measurement, enable_features
 
 from dpfda.core.errors import ParameterError
-
-enable_features("contrib")
+from dpfda.noise.samplers import mod
 
 #: A sensitivity is computed in floating point from public numbers; this covers its rounding
 #: (derivations: lattice of the noise).
@@ -52,7 +50,7 @@ def check_coarse(bits: int, slack: float, real: float, size: int, epsilon: Fract
         )
 
 
-def drawn_by(mechanism: Measurement, on_lattice: Sequence[int], steps: np.ndarray, count: int | None) -> np.ndarray:
+def drawn_by(mechanism: mod.Measurement, on_lattice: Sequence[int], steps: np.ndarray, count: int | None) -> np.ndarray:
     """Noisy integers times their steps: one vector, or `count` of them by one call."""
     noisy = mechanism(list(on_lattice) * (1 if count is None else count))
     found: np.ndarray = np.array([float(k) for k in noisy]).reshape(-1, steps.size) * steps

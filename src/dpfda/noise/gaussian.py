@@ -14,17 +14,13 @@ from fractions import Fraction
 from functools import cached_property, lru_cache
 from typing import ClassVar
 
-import flint
 import numpy as np
-from opendp.domains import atom_domain, vector_domain
-from opendp.measurements import make_gaussian
-from opendp.metrics import l2_distance
-from opendp.mod import Measurement
-from scipy.special import log_ndtr
+import scipy
 
 from dpfda.bounds.sensitivity import Sensitivity
 from dpfda.core.errors import ParameterError
 from dpfda.noise.common import FLOATS, GUARD, check_coarse, drawn_by, in_steps, resolution
+from dpfda.noise.samplers import flint, measurements, metrics, mod, vectors
 
 #: Share of delta that is kept for what a discrete law does in its tails; any share is valid, both are charged
 #: (derivations: gaussian noise).
@@ -106,7 +102,7 @@ class Gaussian:
     def real(self, on_lattice: Sequence[int]) -> np.ndarray:
         return np.array([float(k) for k in on_lattice]) * self.steps
 
-    def _mechanism(self) -> Measurement:
+    def _mechanism(self) -> mod.Measurement:
         return _sampler(self._scale, self.sensitivity)
 
     def draw(self, on_lattice: Sequence[int], count: int | None = None) -> np.ndarray:
@@ -117,9 +113,9 @@ class Gaussian:
 
 
 @lru_cache(maxsize=64)
-def _sampler(scale: float, sensitivity: float) -> Measurement:
+def _sampler(scale: float, sensitivity: float) -> mod.Measurement:
     """OpenDP's sampler, with its own word that the standard deviation is what was asked for. Stateless, so kept."""
-    mechanism = make_gaussian(vector_domain(atom_domain(T="i64")), l2_distance(T="f64"), scale=scale)
+    mechanism = measurements.make_gaussian(vectors(), metrics.l2_distance(T="f64"), scale=scale)
     if not mechanism.map(sensitivity) <= 0.5 * (sensitivity / scale) ** 2 * GUARD:
         raise ParameterError("the sampler must certify its scale", scale, "Use a rounder epsilon.")
     return mechanism
@@ -127,7 +123,8 @@ def _sampler(scale: float, sensitivity: float) -> Measurement:
 
 def log_delta(epsilon: float, sigma: float) -> float:
     """Logarithm of the smallest delta of continuous Gaussian noise, `sigma` per unit of sensitivity."""
-    above, below = log_ndtr(0.5 / sigma - epsilon * sigma), log_ndtr(-0.5 / sigma - epsilon * sigma)
+    ndtr = scipy.special.log_ndtr
+    above, below = ndtr(0.5 / sigma - epsilon * sigma), ndtr(-0.5 / sigma - epsilon * sigma)
     ratio = epsilon + below - above
     return float(above + math.log(-math.expm1(ratio))) if ratio < 0 else -math.inf
 

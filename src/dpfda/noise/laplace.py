@@ -10,14 +10,11 @@ from functools import cached_property, lru_cache
 from typing import ClassVar
 
 import numpy as np
-from opendp.domains import atom_domain, vector_domain
-from opendp.measurements import make_laplace
-from opendp.metrics import l1_distance
-from opendp.mod import Measurement
 
 from dpfda.bounds.sensitivity import Sensitivity
 from dpfda.core.errors import ParameterError
 from dpfda.noise.common import FLOATS, GUARD, check_coarse, drawn_by, in_steps, resolution, upwards
+from dpfda.noise.samplers import measurements, metrics, mod, vectors
 from dpfda.noise.studies import laplace
 
 
@@ -92,7 +89,7 @@ class Laplace:
     def real(self, on_lattice: Sequence[int]) -> np.ndarray:
         return np.array([float(k) for k in on_lattice]) * self.steps
 
-    def _mechanism(self) -> Measurement:
+    def _mechanism(self) -> mod.Measurement:
         return _certified(self._scale, self.sensitivity, self.epsilon)
 
     def draw(self, on_lattice: Sequence[int], count: int | None = None) -> np.ndarray:
@@ -103,9 +100,9 @@ class Laplace:
 
 
 @lru_cache(maxsize=64)
-def _certified(scale: float, sensitivity: int, epsilon: Fraction) -> Measurement:
+def _certified(scale: float, sensitivity: int, epsilon: Fraction) -> mod.Measurement:
     """OpenDP's sampler, with OpenDP's own word that it costs no more than epsilon. Stateless, so kept."""
-    mechanism = make_laplace(vector_domain(atom_domain(T="i64")), l1_distance(T="i64"), scale=scale)
+    mechanism = measurements.make_laplace(vectors(), metrics.l1_distance(T="i64"), scale=scale)
     if mechanism.map(sensitivity) > upwards(epsilon):
         raise ParameterError("the sampler must certify epsilon", float(epsilon), "Use a rounder epsilon.")
     return mechanism

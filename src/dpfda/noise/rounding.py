@@ -12,7 +12,7 @@ import secrets
 from collections.abc import Callable
 from fractions import Fraction
 
-import flint
+from dpfda.noise.samplers import flint
 
 #: Binary places in which noise and data meet, and random bits per uniform number that are drawn at a time. Any
 #: are exact; with these a coordinate asks for more with a chance of about 2^-95 (derivations: ball noise).

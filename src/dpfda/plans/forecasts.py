@@ -13,7 +13,7 @@ from functools import cached_property
 from itertools import product
 
 import numpy as np
-from scipy.special import ndtr
+import scipy
 
 from dpfda.methods.blockwise import octaves
 from dpfda.methods.outlook import LOOSE, Outlook, best_axes, shape_of
@@ -105,7 +105,7 @@ class MeanClass:
 
     def inside(self, radii: np.ndarray) -> np.ndarray:
         """Share of curves within each radius."""
-        found = ndtr((np.log(radii) - self._log_length[:, None]) / self.length_sd[:, None])
+        found = scipy.special.ndtr((np.log(radii) - self._log_length[:, None]) / self.length_sd[:, None])
         return np.where(radii >= self.limit * (1 - 1e-9), 1.0, found)
 
     def kept(self, radii: np.ndarray) -> np.ndarray:
@@ -119,6 +119,7 @@ class MeanClass:
 def kept_length(log_median: np.ndarray, sd: np.ndarray | float, radius: np.ndarray | float) -> np.ndarray:
     """Mean length after clipping to a radius, over that before, where logarithms of lengths are normal."""
     far = (np.log(radius) - log_median) / sd
+    ndtr = scipy.special.ndtr
     return np.asarray(ndtr(far - sd) + radius * np.exp(-log_median - np.square(sd) / 2) * ndtr(-far))
 
 
@@ -217,7 +218,7 @@ def _refined(
     # The logarithm of how far curves are out, in units of an ellipsoid: typically, and at most.
     typical = np.log((about[:, None] / axes**2).sum(axis=2)) / 2
     far, most = typical - STRAY_SD**2, typical + np.log(members.limit / np.sqrt(about.sum(axis=1)))[:, None]
-    inside = np.where(most <= 1e-9, 1.0, ndtr(-far / STRAY_SD))
+    inside = np.where(most <= 1e-9, 1.0, scipy.special.ndtr(-far / STRAY_SD))
     octaves = np.log2((axes * np.sqrt(widths * (widths + 1))).sum(axis=2))
     octaves -= octaves.min(axis=1, keepdims=True)
     epsilon = rounds.epsilon * method.selection

@@ -17,27 +17,9 @@ from typing import TYPE_CHECKING, TypeVar, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
-from opendp.domains import atom_domain, user_domain, vector_domain
-from opendp.measurements import make_user_measurement
-from opendp.measures import max_divergence
-from opendp.metrics import change_one_distance, symmetric_distance
-from opendp.mod import (
-    GLOBAL_FEATURES,
-    Metric,
-    OpenDPException,
-    Transformation,
-    assert_features,
-    enable_features,
-)
-from opendp.mod import (
-    Domain as Domain,
-)
-from opendp.mod import (
-    Measurement as Measurement,
-)
-from opendp.transformations import make_user_transformation
 
 from dpfda.core.errors import ParameterError, RecordError, shown
+from dpfda.core.lazy import lazy
 from dpfda.noise.common import upwards
 from dpfda.reading.arrays import rows_of
 from dpfda.reading.curves import Curves
@@ -45,7 +27,14 @@ from dpfda.reading.curves import Records as FromRecords
 from dpfda.reading.tables import Columns
 
 if TYPE_CHECKING:
+    from opendp import domains, measurements, measures, metrics, mod, transformations
+    from opendp.mod import Domain as Domain
+    from opendp.mod import Measurement as Measurement
+
     from dpfda.plans.base import Plan
+else:
+    domains, measurements, measures = lazy("opendp.domains"), lazy("opendp.measurements"), lazy("opendp.measures")
+    metrics, mod, transformations = lazy("opendp.metrics"), lazy("opendp.mod"), lazy("opendp.transformations")
 
 R = TypeVar("R")
 
@@ -67,7 +56,9 @@ class Records:
     @property
     def domain(self) -> Domain:
         """As OpenDP knows it. Equal names are equal domains there."""
-        return user_domain(f"dpfda.records({'' if self.size is None else f'size={self.size}'})", self.holds, self)
+        return domains.user_domain(
+            f"dpfda.records({'' if self.size is None else f'size={self.size}'})", self.holds, self
+        )
 
     def holds(self, data: FromRecords) -> bool:
         """Whether these are records in memory, as many as there must be."""
@@ -125,18 +116,18 @@ def measurement(plan: Plan[R], domain: Domain | None = None, columns: Columns = 
             "Leave them out.",
         )
     records = Records(None if plan.problem.count_is_private else plan.n)
-    return make_user_measurement(
+    return measurements.make_user_measurement(
         records.domain if domain is None else _shared(domain, plan.problem.width),
-        symmetric_distance() if plan.problem.count_is_private else change_one_distance(),
-        max_divergence(),
+        metrics.symmetric_distance() if plan.problem.count_is_private else metrics.change_one_distance(),
+        measures.max_divergence(),
         lambda data: _released(plan, records, data, columns),
         lambda d_in: upwards(plan.epsilon * d_in),
     )
 
 
 def make_per_record(
-    input_domain: Domain, input_metric: Metric, function: Callable[[np.ndarray], float], missing: float = 0.0
-) -> Transformation:
+    input_domain: Domain, input_metric: mod.Metric, function: Callable[[np.ndarray], float], missing: float = 0.0
+) -> mod.Transformation:
     """One number per record, for OpenDP's own queries about records that a plan reads.
 
     `function` takes the values of one record and looks at nothing else. Where it fails, or its result is not a number,
@@ -155,7 +146,7 @@ def make_per_record(
     records, cure = getattr(input_domain, "descriptor", None), "Pass the input_space of plan.to_opendp()."
     if not isinstance(records, Records):
         raise ParameterError("values per record are made of the records of a plan", str(input_domain), cure)
-    steps = {str(change_one_distance()): 2, str(symmetric_distance()): 1}.get(str(input_metric))
+    steps = {str(metrics.change_one_distance()): 2, str(metrics.symmetric_distance()): 1}.get(str(input_metric))
     if steps is None:
         raise ParameterError("distances must count records", str(input_metric), cure)
     if isinstance(missing, bool) or not isinstance(missing, int | float) or not math.isfinite(missing):
@@ -167,29 +158,30 @@ def make_per_record(
             rows = data if isinstance(data, list | tuple) else np.asarray(data)
             return [_value(function, row, float(missing)) for row in rows]
 
-    numbers = vector_domain(atom_domain(T="f64", nan=False), size=records.size)
-    return make_user_transformation(
-        input_domain, input_metric, numbers, symmetric_distance(), values, lambda d_in: steps * d_in
+    numbers = domains.vector_domain(domains.atom_domain(T="f64", nan=False), size=records.size)
+    return transformations.make_user_transformation(
+        input_domain, input_metric, numbers, metrics.symmetric_distance(), values, lambda d_in: steps * d_in
     )
 
 
 @contextmanager
 def allowed() -> Iterator[None]:
     """Queries that are made elsewhere are allowed for a while: for audits."""
-    before = set(GLOBAL_FEATURES)
-    enable_features(*FEATURES)
+    before = set(mod.GLOBAL_FEATURES)
+    mod.enable_features(*FEATURES)
     try:
         yield
     finally:
-        GLOBAL_FEATURES.clear()
-        GLOBAL_FEATURES.update(before)
+        mod.GLOBAL_FEATURES.clear()
+        mod.GLOBAL_FEATURES.update(before)
 
 
 def _check_features() -> None:
     """Callbacks are a matter of trust in OpenDP, and that is for its user to say."""
+    mod.enable_features("contrib")  # as noise does
     try:
-        assert_features(*FEATURES)
-    except OpenDPException:
+        mod.assert_features(*FEATURES)
+    except mod.OpenDPException:
         names = ", ".join(f'"{name}"' for name in FEATURES)
         raise ParameterError(
             "OpenDP must allow queries that are made elsewhere",
@@ -201,8 +193,8 @@ def _check_features() -> None:
 def _shared(domain: object, width: int) -> Domain:
     """A domain of OpenDP that this plan can read records from."""
     cure = "Pass that of a lazy frame, or of a vector, or leave it out."
-    kind = str(domain.type).partition("<")[0] if isinstance(domain, Domain) else ""
-    if not isinstance(domain, Domain) or kind not in OF_RECORDS:
+    kind = str(domain.type).partition("<")[0] if isinstance(domain, mod.Domain) else ""
+    if not isinstance(domain, mod.Domain) or kind not in OF_RECORDS:
         raise ParameterError("domain must be one of OpenDP, of records", kind or shown(domain), cure)
     if kind == "VectorDomain" and width > 1:
         raise ParameterError(

@@ -130,7 +130,7 @@ class Rounds(Schedule):
         rungs = [self._companions(self._with_radius(place)) for place in range(RUNGS.size)]
         alone = len(rungs[0]) == 1  # as plans without a check have always been read
         earlier = codec.digest(["ladder", self.home.key, self.radii.radii.tolist()]) if alone else ""
-        return Together((self.radii, *chain.from_iterable(rungs)), earlier)
+        return Together((self.radii, *chain.from_iterable(rungs)), len(rungs[0]), earlier)
 
     def _pass(self, problem: MeanProblem, rung: int | None) -> tuple[Together | None, int]:
         """What the last round is read with, and its place there."""

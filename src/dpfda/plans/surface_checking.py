@@ -9,7 +9,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 import numpy as np
-from scipy.special import gammaincinv, ndtri
+import scipy
 
 from dpfda.bounds.bodies import L2Ball
 from dpfda.problems.covariance import CovarianceProblem
@@ -52,10 +52,11 @@ def check_stage(
     values = np.maximum(np.linalg.eigvalsh(problem.basis.matrix(published)), 0.0)
     freedom = max(float(values.sum()) ** 2 / max(float((values**2).sum()), 1e-300), 1.0)
     missed = min(AT_MOST, BEYOND / strength)
-    further, held = gammaincinv(freedom / 2, 1 - np.array([missed, max(outside, missed)]))
+    further, held = scipy.special.gammaincinv(freedom / 2, 1 - np.array([missed, max(outside, missed)]))
     public = bound.radius * min(1.0, (RISKY / strength) ** 2)
     radius = float(_rounded(np.array([max(float(problem.code.bound.outer) * np.sqrt(further / held), public)]))[0])
-    spread = -float(ndtri(min(AT_MOST, AT_A_PLACE / strength) / 2)) * np.sqrt(np.maximum(np.diag(surface), 0.0))
+    normal = -float(scipy.special.ndtri(min(AT_MOST, AT_A_PLACE / strength) / 2))
+    spread = normal * np.sqrt(np.maximum(np.diag(surface), 0.0))
     least = LEAST * radius * np.sqrt(lengths / lengths.sum())
     heights = np.minimum(_rounded(np.maximum(spread, least)), radius)
     each = epsilon * share / 2

@@ -9,7 +9,7 @@ from fractions import Fraction
 from typing import cast
 
 import numpy as np
-from scipy.ndimage import maximum_filter
+import scipy
 
 from dpfda.bounds.bodies import Ellipsoid
 from dpfda.noise import Laplace
@@ -76,4 +76,4 @@ def variance_of(stage: Stage, draw: np.ndarray) -> np.ndarray:
     lengths = np.bincount(problem.pieces, grid.weights, problem.windows)
     near = 3 if grid.count == 1 else (1, 3)  # components are no neighbours
     found = (sizes * problem.reference**2 / lengths).reshape(problem.cuts)
-    return np.asarray(maximum_filter(found, near, mode="nearest").ravel()[problem.pieces])
+    return np.asarray(scipy.ndimage.maximum_filter(found, near, mode="nearest").ravel()[problem.pieces])

@@ -38,7 +38,7 @@ class Design(ABC):
     """A vector of inputs with a public bound on its norm, the constant first (derivations: regression)."""
 
     #: Records handled at a time: few enough to stay in a processor's cache. Products of as many stay exact in floats.
-    chunk: ClassVar[int] = 1 << 14
+    chunk: ClassVar[int] = 1 << 12
 
     @property
     @abstractmethod
@@ -191,7 +191,7 @@ class Features(Design):
 
     map: FeatureMap
     budget: float
-    chunk: ClassVar[int] = 1 << 19  # each chunk passes over the whole table of cells once
+    chunk: ClassVar[int] = 1 << 12  # each chunk passes over the whole table of cells once
 
     @property
     def facts(self) -> list[object]:
@@ -396,7 +396,4 @@ class Shortened(Response):
 
 def energy(rows: np.ndarray) -> np.ndarray:
     """Squared norms, elementwise and in a fixed order: a function of the record alone."""
-    total = np.zeros(len(rows))
-    for column in rows.T:
-        total += column * column
-    return total
+    return sum(np.ascontiguousarray((rows * rows).T), np.zeros(len(rows)))

@@ -11,8 +11,7 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 
 import numpy as np
-import scipy.linalg
-from scipy.special import expit
+import scipy
 
 from dpfda.core.codec import Fact
 
@@ -65,7 +64,7 @@ class Logistic(Loss):
         return np.logaddexp(0.0, -y * f)
 
     def derivatives(self, y: np.ndarray, f: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        p = expit(-y * f)
+        p = scipy.special.expit(-y * f)
         return -y * p, p * (1 - p)
 
 
@@ -92,7 +91,7 @@ class Hinge(Loss):
         return self.width * np.logaddexp(0.0, (1 - y * f) / self.width)
 
     def derivatives(self, y: np.ndarray, f: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        p = expit((1 - y * f) / self.width)
+        p = scipy.special.expit((1 - y * f) / self.width)
         return -y * p, p * (1 - p) / self.width
 
 

@@ -7,7 +7,7 @@ parts make a *stage*. All is public but a summary and what comes of it.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
@@ -67,6 +67,13 @@ class Stage:
     def encoder(self) -> Problem | Together:
         """What the records are read for."""
         return self.problem if self.together is None else self.together
+
+    def as_read(self, again: bool) -> Stage:
+        """The same stage, for records that can as well be read `again`: with nothing that may not be needed."""
+        if not again or self.together is None:
+            return self
+        together, place = self.together.part(self.place)
+        return replace(self, together=together, place=place)
 
     def check(self, summary: Summary) -> None:
         """Refuse a summary that does not belong here, before anything is charged."""

@@ -13,11 +13,10 @@ from dataclasses import dataclass
 from typing import IO
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.csv
 
 from dpfda.core.errors import FileError, ParameterError, RecordError
 from dpfda.core.labels import MARK, MISSING
+from dpfda.reading.arrow import csv, pa
 from dpfda.reading.places import Place
 
 CURE = "Name the value columns, e.g. columns='hh*', or repair the cell."
@@ -143,18 +142,16 @@ def _quick(
     names = layout.names or [f"f{i}" for i in range(layout.width)]
     wanted = numbers or names
     kinds = {name: pa.float64() for name in wanted} | {name: pa.string() for name in texts}
-    parsing = pyarrow.csv.ParseOptions(
-        delimiter=layout.delimiter, quote_char=False, ignore_empty_lines=layout.width > 1
-    )
-    converting = pyarrow.csv.ConvertOptions(column_types=kinds, include_columns=list(kinds), null_values=SPELLINGS)
-    reading = pyarrow.csv.ReadOptions(column_names=names, use_threads=False)
+    parsing = csv.ParseOptions(delimiter=layout.delimiter, quote_char=False, ignore_empty_lines=layout.width > 1)
+    converting = csv.ConvertOptions(column_types=kinds, include_columns=list(kinds), null_values=SPELLINGS)
+    reading = csv.ReadOptions(column_names=names, use_threads=False)
     with place.open() as opened:
         for number, lines in enumerate(whole_lines(opened, layout.returns, batch_bytes)):
             if number == 0 and layout.names:
                 lines = lines[lines.find(b"\n") + 1 :]
             if not lines:
                 continue
-            table = pyarrow.csv.read_csv(pa.BufferReader(lines), reading, parsing, converting)
+            table = csv.read_csv(pa.BufferReader(lines), reading, parsing, converting)
             if table.num_rows:
                 columns = [column.to_numpy(zero_copy_only=False) for column in table.columns]
                 yield np.column_stack(columns[: len(wanted)]), columns[len(wanted) :]

@@ -10,11 +10,11 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Self
 
 import numpy as np
-import pyarrow as pa
 
 from dpfda.core.errors import FileError, ParameterError
 from dpfda.core.labels import Coder
 from dpfda.reading import delimited, functional, parquet
+from dpfda.reading.arrow import arrow_loaded, pa
 from dpfda.reading.blocks import Raw
 from dpfda.reading.layouts import Long, as_layout
 from dpfda.reading.places import PARQUET, TEXT, Place, expanded, is_path
@@ -151,7 +151,7 @@ class SourceFacts:
 
     def _lists_only(self, schema: object) -> bool:
         """Whether a schema does not say how long a curve is: one column of values, lists of any length."""
-        if not isinstance(schema, pa.Schema):
+        if not (arrow_loaded() and isinstance(schema, pa.Schema)):
             return False
         values = self._roles.values(schema.names)
         return len(values) == 1 and not pa.types.is_fixed_size_list(schema.field(values[0]).type)

@@ -11,10 +11,8 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import IO
 
-import pyarrow as pa
-import pyarrow.parquet
-
 from dpfda.core.errors import DpfdaError, FileError
+from dpfda.reading.arrow import pa, parquet
 from dpfda.reading.footers import stored_values
 from dpfda.reading.places import Place
 
@@ -27,20 +25,20 @@ FREE_BYTES, MOST_TIMES = 1 << 26, 1000
 
 
 @contextmanager
-def _opened(place: Place, columns: Sequence[str] = ()) -> Iterator[tuple[pyarrow.parquet.ParquetFile, list[int]]]:
+def _opened(place: Place, columns: Sequence[str] = ()) -> Iterator[tuple[parquet.ParquetFile, list[int]]]:
     """The file, and how many cells of the `columns` each row group holds; texts come with each spelling once."""
     cells: list[int] = []
     try:
         with place.open() as file:
             source = file if place.remote else place.path
             options = {"buffer_size": PAGE, "pre_buffer": False}
-            found = pyarrow.parquet.ParquetFile(source, **options)
+            found = parquet.ParquetFile(source, **options)
             if columns:
                 cells = _cells(found, file, columns)
                 _check_claims(place, file.seek(0, io.SEEK_END), found, cells)
                 if words := [name for name in columns if is_text(found.schema_arrow.field(name).type)]:
                     known = found.metadata
-                    found = pyarrow.parquet.ParquetFile(source, metadata=known, read_dictionary=words, **options)
+                    found = parquet.ParquetFile(source, metadata=known, read_dictionary=words, **options)
             yield found, cells
     except DpfdaError:
         raise
@@ -48,7 +46,7 @@ def _opened(place: Place, columns: Sequence[str] = ()) -> Iterator[tuple[pyarrow
         raise FileError(f"{place.name!r} is not a readable Parquet file, or not all of it. Write it again.") from None
 
 
-def _check_claims(place: Place, size: int, file: pyarrow.parquet.ParquetFile, cells: Sequence[int]) -> None:
+def _check_claims(place: Place, size: int, file: parquet.ParquetFile, cells: Sequence[int]) -> None:
     groups = range(file.num_row_groups)
     claimed = max(8 * sum(cells), sum(file.metadata.row_group(number).total_byte_size for number in groups))
     if claimed > max(FREE_BYTES, MOST_TIMES * size):
@@ -63,7 +61,7 @@ def is_text(kind: pa.DataType) -> bool:
     return types.is_string(kind) or types.is_binary(kind) or types.is_large_string(kind) or types.is_large_binary(kind)
 
 
-def _lists(file: pyarrow.parquet.ParquetFile, columns: Sequence[str]) -> list[int]:
+def _lists(file: parquet.ParquetFile, columns: Sequence[str]) -> list[int]:
     """The numbers of stored columns that hold several values a row, of those chosen."""
     nested = [name for name in columns if pa.types.is_nested(file.schema_arrow.field(name).type)]
     if not nested:
@@ -72,7 +70,7 @@ def _lists(file: pyarrow.parquet.ParquetFile, columns: Sequence[str]) -> list[in
     return [i for i, path in enumerate(paths) if any(path.startswith(f"{name}.") for name in nested)]
 
 
-def _cells(file: pyarrow.parquet.ParquetFile, raw: IO[bytes], columns: Sequence[str]) -> list[int]:
+def _cells(file: parquet.ParquetFile, raw: IO[bytes], columns: Sequence[str]) -> list[int]:
     """Values in the chosen columns of each row group, as the footer says."""
     rows = [int(file.metadata.row_group(number).num_rows) for number in range(file.num_row_groups)]
     if not (lists := _lists(file, columns)):

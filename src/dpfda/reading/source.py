@@ -12,12 +12,12 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
 
 from dpfda.core.errors import DpfdaError, FileError, ParameterError, RecordError, shown
 from dpfda.core.labels import owners, texts
 from dpfda.reading import delimited, frames, functional, parquet
 from dpfda.reading.arrays import rows_of
+from dpfda.reading.arrow import arrow_loaded, load_arrow, pa
 from dpfda.reading.blocks import Block, Raw, wrong_width
 from dpfda.reading.facts import SourceFacts
 from dpfda.reading.items import Batches, classify_items
@@ -79,6 +79,7 @@ class Source(SourceFacts):
     def _blocks(self, on_file: Callable[[int, int], None] | None) -> Iterator[Raw]:
         data = self.data
         if is_path(data):
+            load_arrow()
             for number, part in enumerate(parts := self.parts()):
                 yield from part._file(Place(part.data))
                 if on_file is not None:
@@ -89,7 +90,7 @@ class Source(SourceFacts):
             yield from self._pandas(data)
         elif hasattr(data, "to_numpy") and hasattr(data, "dtype") and self.columns is None:  # one column
             yield from self._array(data.to_numpy())
-        elif hasattr(data, "__arrow_c_stream__") or isinstance(data, pa.RecordBatch) or hasattr(data, "collect"):
+        elif hasattr(data, "__arrow_c_stream__") or _is_batch(data) or hasattr(data, "collect"):
             yield from self._arrow(data)
         elif hasattr(data, "__next__"):
             yield from self._batches_of(data)
@@ -116,7 +117,7 @@ class Source(SourceFacts):
         """Number of values per curve: from the shape or the schema, else (unless `public`) from the first records."""
         names = getattr(self.data, "columns", None)
         roles = self._roles
-        if names is not None and not callable(names) and not isinstance(self.data, pa.Table) and self.layout is None:
+        if names is not None and not callable(names) and not _is_table(self.data) and self.layout is None:
             return len(roles.values([str(name) for name in names]))
         if isinstance(self.data, np.ndarray) and self.data.ndim == 2:
             return self.data.shape[1]
@@ -166,9 +167,9 @@ class Source(SourceFacts):
             check_kinds(data)
             if hasattr(data, "get_columns") and self._chooses:
                 data = data.select(self.chosen(list(data.columns)))
-            data = pa.Table.from_batches([data]) if isinstance(data, pa.RecordBatch) else data
-            batches = data.to_batches() if isinstance(data, pa.Table) else pa.RecordBatchReader.from_stream(data)
-            names = (data if isinstance(data, pa.Table) else batches).schema.names
+            data = pa.Table.from_batches([data]) if _is_batch(data) else data
+            batches = data.to_batches() if _is_table(data) else pa.RecordBatchReader.from_stream(data)
+            names = (data if _is_table(data) else batches).schema.names
         except DpfdaError:
             raise
         except Exception:  # of another package: its text may quote a cell, so it must not become our error's context
@@ -271,3 +272,11 @@ def _listed(labels: Any) -> list[Any]:
 
 def _rows_per_batch(width: int) -> int:
     return max(1, BATCH_BYTES // (8 * max(1, width)))
+
+
+def _is_batch(data: object) -> bool:
+    return arrow_loaded() and isinstance(data, pa.RecordBatch)
+
+
+def _is_table(data: object) -> bool:
+    return arrow_loaded() and isinstance(data, pa.Table)

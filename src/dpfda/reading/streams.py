@@ -7,10 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-import pyarrow as pa
-import pyarrow.compute
-
 from dpfda.core.errors import FileError
+from dpfda.reading.arrow import compute, pa
 
 
 def check_kinds(data: object) -> None:
@@ -52,7 +50,7 @@ def _validate(column: pa.Array) -> None:
     kind = column.type
     if pa.types.is_dictionary(kind):
         _validate(column.dictionary)
-        places = pyarrow.compute.min_max(column.indices).as_py()
+        places = compute.min_max(column.indices).as_py()
         if places["max"] is not None and not 0 <= places["min"] <= places["max"] < len(column.dictionary):
             raise pa.ArrowInvalid("codes")
     elif pa.types.is_string(kind) or pa.types.is_large_string(kind):

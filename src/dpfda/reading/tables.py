@@ -16,11 +16,10 @@ from decimal import Decimal
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.compute
 
 from dpfda.core.errors import ParameterError, RecordError, UnitWarning, shown
 from dpfda.core.labels import Coder, owners, texts
+from dpfda.reading.arrow import pa
 from dpfda.reading.blocks import Block, Raw, Rows
 from dpfda.reading.delimited import CURE
 from dpfda.reading.layouts import DAY, Layout, Lists, Long, days_and_hours, wall_clock, wall_of

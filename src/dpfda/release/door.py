@@ -1,4 +1,4 @@
-"""Check, charge, draw, seal: in this order, once.
+"""Check, load, charge, draw, seal: in this order, once.
 
 `execute` is the only function that turns a confidential summary into something public. The charge is on disk before
 noise is drawn; a failure after it is not refunded, because a crash may cost budget and never privacy. What comes out
@@ -23,6 +23,7 @@ from dpfda.ledger import Ledger
 from dpfda.problems.contracts import Encoder
 from dpfda.problems.stage import Stage
 from dpfda.problems.summary import Summary
+from dpfda.release.ready import load_all
 
 log = logging.getLogger("dpfda")
 #: Reads the records again, once for all encoders, each by its name.
@@ -108,6 +109,7 @@ def execute(
         on_lattice[name] = plan.stage.to_lattice(summaries[name])
     account = Account(joint_plan, plans)
     account.add({name: plan.stage for name, plan in plans.items()})
+    load_all()
     receipt = _charge(joint_plan, ledger, query)
     with note_charge_stands(receipt.entry, receipt.study):
         drawn = {name: [_draw(plan.stage, on_lattice[name])] for name, plan in plans.items()}

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from scipy.special import ndtri
+import scipy
 
 from dpfda.problems.stage import Stage
 from dpfda.problems.surface_check import SurfaceCheck, pieces_of
@@ -101,7 +101,7 @@ class Checked:
         width = self._limit(0, chance) * np.multiply.outer(self.spans, self.spans) + apart
         if population:
             spread = np.sqrt(np.maximum(np.diag(surface) + np.diag(width), 0.0))
-            normal = -float(ndtri((1 - level) * SAMPLING / (2 * problem.edges.size)))
+            normal = -float(scipy.special.ndtri((1 - level) * SAMPLING / (2 * problem.edges.size)))
             width += MARGIN * normal * np.sqrt(2 / self.n) * np.multiply.outer(spread, spread)
         return np.asarray(width)
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike
-from scipy.special import expit
 
 from dpfda.core.errors import ParameterError
 from dpfda.results import plots
@@ -77,7 +77,7 @@ class FunctionRelease(Release):
         """Of the positive class at rows of inputs (logistic loss), drawn towards one half by what the noise adds."""
         scores, schedule = self.at(X), self.plan.schedule
         if not isinstance(schedule, Densities):  # a minimiser of the logistic loss is the logarithm of odds
-            values: np.ndarray = expit(scores / np.sqrt(1 + np.pi * self.plan.accuracy.typical_sd**2 / 8))
+            values: np.ndarray = scipy.special.expit(scores / np.sqrt(1 + np.pi * self.plan.accuracy.typical_sd**2 / 8))
             return values
         points = self.plan.box.clipped(np.asarray(X, dtype=float))
         found, noise = schedule.density(self.drawn), schedule.doubt(self.drawn)

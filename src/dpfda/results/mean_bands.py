@@ -13,7 +13,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.ndimage import maximum_filter
+import scipy
 
 from dpfda.noise import simulate
 from dpfda.noise.studies import laplace
@@ -256,4 +256,4 @@ class _Mean:
         window = [max(1, round(size / self.per_axis) | 1) for size in fine.shape]
         if self.grid.count > 1:
             window[0] = 1
-        return np.asarray(maximum_filter(fine, window, mode="nearest").ravel())
+        return np.asarray(scipy.ndimage.maximum_filter(fine, window, mode="nearest").ravel())

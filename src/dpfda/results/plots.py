@@ -6,22 +6,33 @@ import base64
 import io
 import textwrap
 from collections.abc import Callable, Mapping, Sequence
+from importlib import import_module
 from itertools import cycle
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
-from matplotlib.axes import Axes as Axes
-from matplotlib.colors import BoundaryNorm, ListedColormap
-from matplotlib.figure import Figure
 
 from dpfda.core.errors import ParameterError, shown
+from dpfda.core.lazy import lazy
 from dpfda.results.bands import Band
 from dpfda.spaces.grid import AnyGrid, Grid
+
+if TYPE_CHECKING:
+    from matplotlib import colors, figure
+    from matplotlib.axes import Axes as Axes
+else:
+    colors, figure = lazy("matplotlib.colors"), lazy("matplotlib.figure")
 
 LINES = ("-", "--", ":", "-.")
 INK, SHADE, ALARM = "#1b4b72", "#9cc3de", "#a02020"
 HEAT, SIGNED, KINDS = "Blues", "RdBu_r", ("map", "heatmap", "surface")
 COLOURS = ("#1b4b72", "#c4542d", "#3f7d4e", "#8a5a9e", "#b08a1e", "#555555")
+
+
+def load() -> None:
+    """Load what draws pictures: before a charge, where one is wanted after it."""
+    for name in ("figure", "colors", "backends.backend_agg"):
+        import_module(f"matplotlib.{name}")
 
 
 class Shown(Protocol):
@@ -36,7 +47,7 @@ class Shown(Protocol):
 def _axes(ax: Axes | None, **options: Any) -> Axes:
     if ax is not None:
         return ax
-    axes: Axes = Figure(figsize=(7.2, 4.2), layout="constrained").add_subplot(**options)
+    axes: Axes = figure.Figure(figsize=(7.2, 4.2), layout="constrained").add_subplot(**options)
     return axes
 
 
@@ -107,9 +118,9 @@ def curves(grid: Grid, values: np.ndarray, band: Band, names: Sequence[str], tit
     """Several released curves side by side, each with its part of one simultaneous band. Returns the first axes."""
     across = min(len(names), 3)
     down = -(-len(names) // across)
-    figure = Figure(figsize=(4.4 * across, 3.4 * down + 0.3), layout="constrained")
-    figure.suptitle(title, fontsize=11, x=0.01, ha="left", **SPELT)
-    places = figure.subplots(down, across, squeeze=False).ravel()
+    whole = figure.Figure(figsize=(4.4 * across, 3.4 * down + 0.3), layout="constrained")
+    whole.suptitle(title, fontsize=11, x=0.01, ha="left", **SPELT)
+    places = whole.subplots(down, across, squeeze=False).ravel()
     for i, (place, name) in enumerate(zip(places, names, strict=False)):
         part = Band(band.t, band.lower[i], band.upper[i], band.level, band.covers)
         curve(grid, values[i], part, ax=place, title=name, label="private")
@@ -205,8 +216,8 @@ def regions(grid: AnyGrid, best: np.ndarray, names: Sequence[str], ax: Axes | No
         extent=(*first.span, *second.span),
         aspect="auto",
         interpolation="nearest",
-        cmap=ListedColormap(colours),
-        norm=BoundaryNorm(edges, len(names)),
+        cmap=colors.ListedColormap(colours),
+        norm=colors.BoundaryNorm(edges, len(names)),
         alpha=0.6,
     )
     for colour, name in zip(colours, names, strict=True):
@@ -222,9 +233,9 @@ def panels(parts: Sequence[Shown], title: str = "", names: Sequence[str] | None 
     """Heat maps side by side: two-dimensional parts of something larger. Returns the first axes."""
     across = min(len(parts), 4)
     down = -(-len(parts) // across)
-    figure = Figure(figsize=(4.2 * across, 3.8 * down + 0.3), layout="constrained")
-    figure.suptitle(title, fontsize=11, x=0.01, ha="left", **SPELT)
-    places = figure.subplots(down, across, squeeze=False).ravel()
+    whole = figure.Figure(figsize=(4.2 * across, 3.8 * down + 0.3), layout="constrained")
+    whole.suptitle(title, fontsize=11, x=0.01, ha="left", **SPELT)
+    places = whole.subplots(down, across, squeeze=False).ravel()
     top = max(float(part.values.max()) for part in parts) if names else None
     for place, part, name in zip(places, parts, names or [""] * len(parts), strict=False):
         surface(part.grid, part.values, ax=place, title=name, top=top)
@@ -266,7 +277,7 @@ def comparison(epsilons: Sequence[float], risks: Mapping[str, Sequence[float]], 
 
 def ratios(found: np.ndarray, tolerance: float, ax: Axes | None = None) -> Axes:
     """Sizes of noise against those stated, coordinate by coordinate, and how far off would have been noticed."""
-    ax = Figure(figsize=(7.5, 2.6), layout="constrained").add_subplot() if ax is None else ax
+    ax = figure.Figure(figsize=(7.5, 2.6), layout="constrained").add_subplot() if ax is None else ax
     ax.axhspan(1 - tolerance, 1 + tolerance, color=SHADE, alpha=0.55, linewidth=0, label="a defect this small may hide")
     ax.axhline(1.0, color=INK, linewidth=0.8)
     ax.plot(np.arange(found.size), found, "o", color=INK, markersize=3.5, label="size of the noise / size stated")

@@ -12,7 +12,7 @@ from functools import lru_cache
 from typing import cast
 
 import numpy as np
-from scipy.special import gammainc
+import scipy
 
 from dpfda.problems.covariance import CovarianceProblem
 from dpfda.problems.stage import Stage
@@ -103,8 +103,8 @@ def clip_loss(variances: np.ndarray, radius: float) -> float:
     def left(factor: float) -> float:
         """What the clip leaves of curves with this many times the trace, over what it left."""
         edge = radius**2 * freedom / (factor * trace)
-        inside = factor * gammainc(freedom / 2 + 1, edge / 2)
-        return float(inside + radius**2 / trace * (1 - gammainc(freedom / 2, edge / 2)))
+        inside = factor * scipy.special.gammainc(freedom / 2 + 1, edge / 2)
+        return float(inside + radius**2 / trace * (1 - scipy.special.gammainc(freedom / 2, edge / 2)))
 
     low, high = 1.0, MOST_BACK
     for _ in range(40):

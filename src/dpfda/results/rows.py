@@ -8,7 +8,7 @@ whatever the others hold.
 from __future__ import annotations
 
 import numpy as np
-from scipy.special import logsumexp
+import scipy
 
 from dpfda.results.posterior import mixture, sizes_and_shapes
 
@@ -39,10 +39,10 @@ def posterior_rows(values: np.ndarray, scales: np.ndarray, largest: float, nothi
         prior = sizes_and_shapes(falling_shapes(seen.size), max(largest, smallest), smallest, nothing)
         total = prior.variances + noise[:, row, None, :]  # nodes x guesses x functions
         log = prior.log_weights - 0.5 * (np.log(total) + seen**2 / total).sum(axis=-1)
-        evidence = logsumexp(log, axis=1)
+        evidence = scipy.special.logsumexp(log, axis=1)
         kept = np.einsum("ng,ngf->nf", np.exp(log - evidence[:, None]), prior.variances / total)
         means[:, row] = kept * seen
         fit = fit + evidence
-    weights = np.exp(fit - logsumexp(fit))
+    weights = np.exp(fit - scipy.special.logsumexp(fit))
     found: np.ndarray = np.tensordot(weights, means, 1)
     return found

@@ -13,8 +13,7 @@ from collections.abc import Callable
 from functools import cached_property
 
 import numpy as np
-import scipy.fft
-import scipy.linalg
+import scipy
 from numpy.typing import ArrayLike
 
 from dpfda.core.errors import ParameterError

@@ -11,8 +11,8 @@ from functools import cached_property
 from itertools import product
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike
-from scipy.stats import binom
 
 from dpfda.core.errors import ParameterError
 from dpfda.spaces.grid import AnyGrid
@@ -65,8 +65,8 @@ class BernsteinBasis(ProductBasis):
         x = np.clip((np.asarray(points) - line.span[0]) / line.length, 0.0, 1.0)[:, None]
         k = np.arange(m + 1)
         if not derivative:
-            return binom.pmf(k, m, x)
-        return m / line.length * (binom.pmf(k - 1, m - 1, x) - binom.pmf(k, m - 1, x))
+            return scipy.stats.binom.pmf(k, m, x)
+        return m / line.length * (scipy.stats.binom.pmf(k - 1, m - 1, x) - scipy.stats.binom.pmf(k, m - 1, x))
 
     @cached_property
     def correction(self) -> np.ndarray | None:

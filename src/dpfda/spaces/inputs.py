@@ -12,9 +12,8 @@ from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike
-from scipy.special import gammaincinv, ndtri
-from scipy.stats import qmc
 
 from dpfda.core.codec import Fact
 from dpfda.core.errors import ParameterError
@@ -285,11 +284,11 @@ def _turn_table() -> np.ndarray:
 def _frequencies(box: InputBox, kernel: Stationary, pairs: int) -> np.ndarray:
     """Whole numbers, one column per wave: a sample of the kernel's spectral measure, spread evenly."""
     dimension = box.dimension
-    spread = qmc.Halton(dimension + 1, scramble=False).random(pairs + 1)[1:]
-    normal = ndtri(spread[:, :dimension])
+    spread = scipy.stats.qmc.Halton(dimension + 1, scramble=False).random(pairs + 1)[1:]
+    normal = scipy.special.ndtri(spread[:, :dimension])
     if not isinstance(kernel, Gaussian):  # Matern: a Student distribution; the exponential is its nu = 1/2
         nu = kernel.nu if isinstance(kernel, Matern) else 0.5
-        normal /= np.sqrt(gammaincinv(nu, spread[:, dimension:]) / nu)
+        normal /= np.sqrt(scipy.special.gammaincinv(nu, spread[:, dimension:]) / nu)
     turns = np.empty((dimension, pairs), dtype=np.int64)
     for a, (low, high) in enumerate(box.domain):
         open_scale = LENGTH_ABOVE * np.sqrt(dimension) * (high - low)

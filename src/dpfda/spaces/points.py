@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike
-from scipy.interpolate import RegularGridInterpolator
 
 from dpfda.core.errors import ParameterError
 from dpfda.spaces.grid import AnyGrid, Grid
@@ -50,4 +50,4 @@ def interpolated(grid: AnyGrid, values: np.ndarray, points: np.ndarray) -> np.nd
         return np.interp(points, grid.points, values.ravel())
     inside = [np.clip(x, axis.points[0], axis.points[-1]) for x, axis in zip(points.T, grid.axes, strict=True)]
     lines = tuple(axis.points for axis in grid.axes)
-    return RegularGridInterpolator(lines, values.reshape(grid.shape))(np.stack(inside, axis=-1))
+    return scipy.interpolate.RegularGridInterpolator(lines, values.reshape(grid.shape))(np.stack(inside, axis=-1))

@@ -8,7 +8,7 @@ from math import factorial
 from typing import Self
 
 import numpy as np
-from scipy.special import gamma, kv
+import scipy
 
 from dpfda.core.errors import ParameterError, shown
 from dpfda.spaces.basis import NEGLIGIBLE, CosineBasis, Eigenbasis
@@ -84,7 +84,7 @@ class Matern(Stationary):
         if order == int(order):
             return _half_integer_matern(int(order), r)
         safe = np.where(r == 0, 1.0, r)
-        values = 2 ** (1 - self.nu) / gamma(self.nu) * safe**self.nu * kv(self.nu, safe)
+        values = 2 ** (1 - self.nu) / scipy.special.gamma(self.nu) * safe**self.nu * scipy.special.kv(self.nu, safe)
         return np.where(r == 0, 1.0, np.nan_to_num(values, nan=0.0))
 
     def spectrum(self, frequency: np.ndarray) -> np.ndarray:
