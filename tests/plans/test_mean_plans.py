@@ -45,7 +45,7 @@ def test_round_trip_property(n, epsilon, radius, size, neighbors, standardize, f
     )
     assert dp.MeanPlan.from_json(plan.to_json()) == plan
     assert plan.stage.epsilon == epsilon
-    assert plan.expected_risk >= plan.expected_error > 0
+    assert plan.expected_risk * (1 + 1e-12) >= plan.expected_error > 0  # sums in another order
 
 
 def test_custom_kernels_travel_as_tables():

@@ -82,10 +82,16 @@ def frozen_array(values: ArrayLike, dtype: type = float) -> np.ndarray:
     return array
 
 
+#: A fraction of so many bits is short enough to write out, whatever they are.
+SHORT = 160
+
+
 def exact_fraction(value: object) -> Fraction | None:
     """A number as it is spelt, 0.1 as one tenth; None for what is no number or is absurdly long to write out."""
     if isinstance(value, bool) or value is None:
         return None
+    if type(value) is Fraction and value.numerator.bit_length() + value.denominator.bit_length() <= SHORT:
+        return value
     text = repr(float(value)) if isinstance(value, float | np.floating) else str(value)
     if len(text) > 60 or re.search(r"[eE][+-]?\d{3}", text):
         return None

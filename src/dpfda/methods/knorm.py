@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Self
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -33,10 +34,10 @@ class BallMethod(Checked):
 
     def resolved(self, problem: Problem, epsilon: Fraction) -> Self:
         size = problem.basis.size - problem.n_public
-        outline = problem.sensitivity.outline()
+        laws = _laws_of(problem, outlined=True)
 
         def risk(count: int) -> float:
-            law = self._law(problem, outline, epsilon, count)
+            law = laws.law(epsilon, count, self.starts(count))
             return class_risk(problem, first(count, problem), problem.n_public + np.arange(count), law.variance)
 
         return replace(self, components=within(self.components or best_count(risk, size), size))
@@ -44,12 +45,36 @@ class BallMethod(Checked):
     def calibrate(self, problem: Problem, epsilon: Fraction) -> tuple[Part, ...]:
         count = self.resolved(problem, epsilon).components
         assert count is not None
-        where = problem.n_public + np.arange(count)
-        return (Part(where, np.ones(count), self._law(problem, problem.sensitivity, epsilon, count)),)
+        law = _laws_of(problem, outlined=False).law(epsilon, count, self.starts(count))
+        return (Part(problem.n_public + np.arange(count), np.ones(count), law),)
 
-    def _law(self, problem: Problem, sensitivity: Sensitivity, epsilon: Fraction, count: int) -> Ball:
-        where = problem.n_public + np.arange(count)
-        return Ball.calibrated(epsilon, sensitivity.restricted(where), problem.max_abs[where], self.starts(count))
+
+class _Laws:
+    """Ball noise on the first coefficients of a problem: but for its epsilon it is the same at every budget."""
+
+    def __init__(self, problem: Problem, outlined: bool):
+        self._first, self._max_abs = problem.n_public, problem.max_abs
+        self._sensitivity: Sensitivity = problem.sensitivity.outline() if outlined else problem.sensitivity
+        self._found: dict[tuple[int, tuple[int, ...]], Ball] = {}
+
+    def law(self, epsilon: Fraction, count: int, starts: tuple[int, ...]) -> Ball:
+        """Of so many coefficients, in blocks."""
+        if (count, starts) not in self._found:
+            where = self._first + np.arange(count)
+            within = self._sensitivity.restricted(where)
+            self._found[count, starts] = Ball.calibrated(epsilon, within, self._max_abs[where], starts)
+        return replace(self._found[count, starts], epsilon=epsilon)
+
+
+#: The laws of each problem, as long as plans have it.
+_LAWS: WeakKeyDictionary[Problem, dict[bool, _Laws]] = WeakKeyDictionary()
+
+
+def _laws_of(problem: Problem, outlined: bool) -> _Laws:
+    known = _LAWS.setdefault(problem, {})
+    if outlined not in known:
+        known[outlined] = _Laws(problem, outlined)
+    return known[outlined]
 
 
 @dataclass(frozen=True, eq=False, repr=False)

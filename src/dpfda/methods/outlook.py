@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, lru_cache
 from itertools import product
 
 import numpy as np
@@ -46,35 +46,23 @@ class Outlook:
     wider: float = WIDER
 
     @cached_property
-    def _members(self) -> list[tuple[float, float, float, float, float]]:
-        """Size of curves, energies of the mean and of strayings, and how they fall off."""
-        found = []
-        for loose, share, mean, stray in product(
-            (1.0,) if self.known else LOOSE, MEAN_SHARES, MEAN_DECAYS, STRAY_DECAYS
-        ):
-            size = self.problem.bound.outer / loose
-            far = (1 - share) * size**2 if self.spread is None else (OF_SPREAD * self.spread) ** 2
-            found.append((size, share * size**2, mean, far, stray))
-        return found
+    def _class(self) -> _Class:
+        return _class_of(self.problem.basis.size, self.problem.bound.outer, self.spread, self.known)
 
-    @cached_property
+    @property
     def sizes(self) -> np.ndarray:
         """How large curves are, member by member."""
-        return np.array([member[0] for member in self._members])
+        return self._class.sizes
 
-    @cached_property
+    @property
     def means(self) -> np.ndarray:
         """Squared coefficients of the mean, a row for each member."""
-        return np.array([energy * self._shape(decay) for _, energy, decay, _, _ in self._members])
+        return self._class.means
 
-    @cached_property
+    @property
     def strays(self) -> np.ndarray:
         """Mean squared coefficients of what curves stray by, a row for each member."""
-        return np.array([energy * self._shape(decay) for _, _, _, energy, decay in self._members])
-
-    def _shape(self, decay: float) -> np.ndarray:
-        shape = np.arange(1.0, self.problem.basis.size + 1) ** -decay
-        return np.asarray(shape / shape.sum())
+        return self._class.strays
 
     @property
     def described(self) -> str:
@@ -88,7 +76,7 @@ class Outlook:
 
     def risks(self, method: Method) -> np.ndarray:
         """Expected squared errors of a method with all its parameters, member by member, sampling included."""
-        return self.errors(method) + self.strays.sum(axis=1) / self.problem.n
+        return self.errors(method) + self._class.strayed / self.problem.n
 
     def errors(self, method: Method) -> np.ndarray:
         """The same without sampling: what noise leaves after shrinkage, and what is not released."""
@@ -134,6 +122,34 @@ class Outlook:
         quieter = (blocks * sizes).sum(axis=-1, keepdims=True) < (ball * sizes).sum(axis=-1, keepdims=True)
         unit = (1.0 if self.problem.count_is_private else 2.0) / (self.problem.n * float(self.epsilon))
         return np.asarray(unit**2 * np.where(quieter, blocks, ball))
+
+
+@dataclass(frozen=True, eq=False)
+class _Class:
+    """The class of curves: their sizes, squared coefficients of means and of strayings, and what the latter add to."""
+
+    sizes: np.ndarray
+    means: np.ndarray
+    strays: np.ndarray
+    strayed: np.ndarray
+
+
+@lru_cache(maxsize=8)
+def _class_of(functions: int, outer: float, spread: float | None, known: bool) -> _Class:
+    """The class for a bound, which plans of other numbers and budgets share."""
+    powers = {decay: np.arange(1.0, functions + 1) ** -decay for decay in (*MEAN_DECAYS, *STRAY_DECAYS)}
+    shapes = {decay: power / power.sum() for decay, power in powers.items()}
+    sizes, means, strays = [], [], []
+    for loose, share, mean, stray in product((1.0,) if known else LOOSE, MEAN_SHARES, MEAN_DECAYS, STRAY_DECAYS):
+        size = outer / loose
+        far = (1 - share) * size**2 if spread is None else (OF_SPREAD * spread) ** 2
+        sizes.append(size)
+        means.append(share * size**2 * shapes[mean])
+        strays.append(far * shapes[stray])
+    found = _Class(np.array(sizes), np.array(means), np.array(strays), np.array(strays).sum(axis=1))
+    for shared in (found.sizes, found.means, found.strays, found.strayed):
+        shared.setflags(write=False)
+    return found
 
 
 def best_axes(energies: np.ndarray, sizes: np.ndarray) -> np.ndarray:

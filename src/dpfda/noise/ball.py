@@ -131,7 +131,8 @@ class Ball:
         for block in self.blocks:
             direction = noise[:, block]
             direction *= (rng.standard_gamma(direction.shape[1], size) / np.sqrt((direction**2).sum(axis=1)))[:, None]
-        return noise * self.scales
+        noise *= self.scales
+        return noise
 
 
 def _rounded_ball(centres: Sequence[Placed], ratios: Sequence[Fraction]) -> list[int]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, Unpack
@@ -13,6 +12,8 @@ from numpy.typing import ArrayLike
 from dpfda.core.checks import check_choice
 from dpfda.core.errors import ParameterError, shown
 from dpfda.methods import KNorm, Minimax
+from dpfda.plans.density_problem import sketch_of
+from dpfda.plans.solving import Errors, smallest
 from dpfda.plans.verdict import OtherFacts, verdict
 from dpfda.problems.stage import Stage, shrunk_errors, typical
 from dpfda.results.bands import NOISE_ONLY, Band, band_half_width, pointwise_sd, some_points
@@ -104,12 +105,16 @@ class Accuracy:
         if not (isinstance(target, int | float | np.number) and 0 < target < np.inf):
             raise ParameterError("target must be a positive squared error", shown(target), "Pass target=0.01.")
 
-        def meets(value: float) -> bool:
+        def error(value: float) -> float:
             changed: Any = value if vary == "epsilon" else round(value)
-            varied = replace(self.plan, **{vary: changed})
-            return float(getattr(varied.accuracy, f"expected_{measure}")) <= float(target)
+            return float(getattr(replace(self.plan, **{vary: changed}).accuracy, f"expected_{measure}"))
 
-        return _smallest(meets, float(target), vary)
+        own = float(getattr(self.plan, vary)), float(getattr(self, f"expected_{measure}"))
+        return smallest(error, float(target), vary, own, self._rough_errors(vary, measure), measure == "error")
+
+    def _rough_errors(self, vary: str, measure: str) -> Errors | None:
+        """What errors nearly are at another epsilon or n, where plans take long to make."""
+        return None
 
 
 class DensityAccuracy(Accuracy):
@@ -124,22 +129,38 @@ class DensityAccuracy(Accuracy):
 
     def rate(self, **facts: Unpack[OtherFacts]) -> tuple[float, str]:
         """In the plane and in space nearly, by ball noise: to certify sensitivities anew would take too long."""
-        plan = self.plan
-        if plan.dimension == 1 or not isinstance(plan.method, KNorm | Minimax):
+        if not self._takes_long:
             return super().rate(**facts)
+        plan = self.plan
         records = facts.get("n", plan.n) / plan.n
         times = records * float(facts.get("epsilon", plan.epsilon) / plan.epsilon)
-        risks = []
+        return float(np.sqrt(self._sketched(records, times)[0])) / self.signal, ""
+
+    def _rough_errors(self, vary: str, measure: str) -> Errors | None:
+        if not self._takes_long:
+            return None
+        own, which = float(getattr(self.plan, vary)), ("risk", "error").index(measure)
+        return lambda x: self._sketched(x / own if vary == "n" else 1.0, x / own)[which]
+
+    @property
+    def _takes_long(self) -> bool:
+        return self.plan.dimension > 1 and isinstance(self.plan.method, KNorm | Minimax)
+
+    def _sketched(self, records: float, times: float) -> tuple[float, float]:
+        """The risk with so many times the records and n epsilon, by the best of the sketches, and its noise alone."""
+        found = []
         for stage in self._sketches:
-            problem, filter = stage.problem, stage.filter[: plan.basis.size]
-            variance = problem.finish_variance(stage.variance) / times**2 + filter**2 * problem.sampling / records
-            risks.append(typical(shrunk_errors(problem.prior_energies, filter, variance), problem.class_norms))
-        return float(np.sqrt(min(risks))) / self.signal, ""
+            problem, filter = stage.problem, stage.filter[: self.plan.basis.size]
+            noise = problem.finish_variance(stage.variance) / times**2
+            variance = noise + filter**2 * problem.sampling / records
+            risk = typical(shrunk_errors(problem.prior_energies, filter, variance), problem.class_norms)
+            found.append((risk, float(noise.sum())))
+        return min(found)
 
     @cached_property
     def _sketches(self) -> list[Stage]:
         """Ball noise on 1, 2, 4, ... components, nearly."""
-        problem = replace(self.plan.problem, sketched=True)
+        problem = sketch_of(self.plan.problem)
         most = problem.basis.size - problem.n_public
         methods = [KNorm(2**k) for k in range(most.bit_length())]
         return [Stage(problem, method.calibrate(problem, self.plan.epsilon)) for method in methods]
@@ -187,23 +208,3 @@ def geometric_mean(values: np.ndarray) -> float:
     0.1
     """
     return float(np.exp(np.log(np.maximum(values, 1e-300)).mean()))
-
-
-def _smallest(meets: Callable[[float], bool], target: float, vary: str) -> float | int:
-    ladder = np.geomspace(1e-4, 1e4, 65) if vary == "epsilon" else np.geomspace(2, 1e9, 70)
-    rung = len(ladder) - 1
-    while rung >= 0 and meets(float(ladder[rung])):
-        rung -= 1
-    if rung == len(ladder) - 1:
-        raise ParameterError(
-            f"target must be reachable by some {vary} up to {ladder[-1]:g}",
-            target,
-            "What noise does not decide (bias, sampling) may exceed it: raise the target, or measure='error'.",
-        )
-    if rung < 0:
-        return float(ladder[0]) if vary == "epsilon" else 2
-    low, high = float(ladder[rung]), float(ladder[rung + 1])
-    while high / low > 1 + 1e-6 and (vary == "epsilon" or round(high) - round(low) > 1):
-        middle = float(np.sqrt(low * high))
-        low, high = (low, middle) if meets(middle) else (middle, high)
-    return high if vary == "epsilon" else round(high)

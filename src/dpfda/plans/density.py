@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, ClassVar, Literal
@@ -33,6 +33,7 @@ from dpfda.plans.accuracy import Accuracy, DensityAccuracy
 from dpfda.plans.base import Plan
 from dpfda.plans.boxes import as_axis_names, as_bandwidth, as_cells, as_domain, as_edges
 from dpfda.plans.checks import CHOSEN, check_method
+from dpfda.plans.density_problem import density_problem, sketch_of
 from dpfda.plans.refinement import Refinement
 from dpfda.plans.schedule import Schedule
 from dpfda.problems.density import DensityProblem
@@ -45,7 +46,7 @@ from dpfda.results.wording import AccuracyWords, Wording
 from dpfda.spaces.grid import AnyGrid, Grid
 from dpfda.spaces.kernels import Kernel
 from dpfda.spaces.stationary import Gaussian, Stationary
-from dpfda.spaces.tensor import CosineProductBasis, by_frequency
+from dpfda.spaces.tensor import CosineProductBasis
 
 OUTSIDE = ("raise", "clip")
 #: Cosines that a plan may choose from.
@@ -176,9 +177,13 @@ class DensityPlan(Plan[DensityRelease]):
         if self.dimension == 1:
             return Histogram()
         object.__setattr__(self, "method", KNorm())
-        best = min((KNorm(), Minimax()), key=self._sketched_risk)
+        sketched = sketch_of(self.problem)
+        ways = {method: method.resolved(sketched, self.epsilon) for method in (KNorm(), Minimax())}
+        best = min(ways, key=lambda method: Stage(sketched, ways[method].calibrate(sketched, self.epsilon)).risk)
         for computed in ("problem", "schedule", "accuracy", "chosen"):
             self.__dict__.pop(computed, None)
+        if isinstance(best, KNorm) and self.neighbors == "replace":  # chosen by the same outline of all differences
+            self.__dict__["chosen"] = ways[best]
         return best
 
     def _settle_kernel(self) -> None:
@@ -237,24 +242,10 @@ class DensityPlan(Plan[DensityRelease]):
     @cached_property
     def problem(self) -> DensityProblem:
         shape = self.cells if self.edges is None else tuple(len(e) - 1 for e in self.edges)  # no more cosines than bins
-        index = by_frequency(shape, self._most_components(int(np.prod(shape))))
-        spectra = tuple(
-            replace(self.kernel, length_scale=h).spectrum(np.arange(index[:, a].max() + 1) * (np.pi / axis.length))
-            for a, (axis, h) in enumerate(zip(self.grid.axes, self.bandwidths, strict=True))
-        )
-        eigenvalues = np.prod([spectrum[index[:, a]] for a, spectrum in enumerate(spectra)], axis=0)
-        problem = DensityProblem(
-            CosineProductBasis(self.grid, eigenvalues, index),
-            self.n,
-            spectra,
-            None if self.edges is None else tuple(np.array(e) for e in self.edges),
-            self.kernel.decay,
-            self.eta,
-            self.neighbors,
-            self.invalid,
-            self.outside,
-            self.postprocess,
-        )
+        problem = density_problem(
+            self.grid, shape, self._most_components(int(np.prod(shape))), self.edges, self.kernel, self.bandwidths,
+            self.n, self.eta, self.neighbors, self.invalid, self.outside, self.postprocess,
+        )  # fmt: skip
         return self.method.frame(problem)
 
     def _most_components(self, atoms: int) -> int:
@@ -264,11 +255,6 @@ class DensityPlan(Plan[DensityRelease]):
         return MOST_ABOVE
 
     # -- method and noise -----------------------------------------------------------------
-
-    def _sketched_risk(self, method: Method) -> float:
-        """The expected risk of a method, nearly: good enough to choose between two."""
-        problem = replace(self.problem, sketched=True)
-        return Stage(problem, method.calibrate(problem, self.epsilon)).risk
 
     @cached_property
     def schedule(self) -> Schedule:

@@ -9,17 +9,19 @@ follows in closed form (derivations: forecasts).
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from itertools import product
 
 import numpy as np
 import scipy
 
+from dpfda.bounds.bodies import Bound
 from dpfda.methods.blockwise import octaves
 from dpfda.methods.outlook import LOOSE, Outlook, best_axes, shape_of
 from dpfda.plans.rounds import MOST_PRICE, MOST_PRICES, ROOM, TELL_APART, Rounds
 from dpfda.problems.mean import MeanProblem
 from dpfda.problems.stage import Stage
+from dpfda.spaces.basis import Eigenbasis
 
 #: How much the factors by which bounds are too large weigh: their geometric mean is then 2.4, as in eight real sets.
 WEIGHTS = dict(zip(LOOSE, (2.0, 2.0, 2.0, 1.0), strict=True))
@@ -54,20 +56,7 @@ class MeanClass:
     @classmethod
     def of(cls, problem: MeanProblem, known: bool) -> MeanClass:
         """For a bound that is right, or several times too large where the scale is not `known`."""
-        values = problem.basis.eigenvalues
-        flat = [np.where(np.arange(values.size) < count, 1.0, 0.0) for count in FUNCTIONS]
-        shapes = [*(shape_of(values, power) for power in MEAN_POWERS), *(shape / shape.sum() for shape in flat)]
-        rough = [shape_of(values, power) for power in STRAY_POWERS]
-        members = list(product((1.0,) if known else LOOSE, MEAN_SHARES, shapes, rough))
-        largest = np.minimum(problem.bound.lengths(values.size), problem.bound.outer) ** 2
-        sizes = np.array([problem.bound.outer / loose for loose, *_ in members])
-        shares = np.array([share for _, share, _, _ in members])
-        means = np.minimum((sizes**2 * shares)[:, None] * np.array([mean for *_, mean, _ in members]), largest)
-        strays = (sizes**2 * (1 - shares))[:, None] * np.array([stray for *_, stray in members])
-        level = problem.basis.coefficients(np.ones(problem.grid.size)) ** 2 / problem.grid.volume
-        weights = np.array([WEIGHTS[loose] for loose, *_ in members])
-        signals = means @ (1 - np.minimum(level, 1.0))
-        return cls(sizes, shares, means, strays, signals, np.zeros(len(members)), problem.bound.outer, means, weights)
+        return _class_within(problem.basis, problem.bound, known)
 
     @classmethod
     def about(cls, problem: MeanProblem, guess: np.ndarray) -> MeanClass:
@@ -114,6 +103,27 @@ class MeanClass:
         if np.isfinite(self.limit):
             kept = kept / kept_length(self._log_length, self.length_sd, self.limit)[:, None]
         return np.asarray(np.minimum(kept, 1.0))
+
+
+@lru_cache(maxsize=8)
+def _class_within(basis: Eigenbasis, bound: Bound, known: bool) -> MeanClass:
+    """The class of curves within a bound, which plans of other numbers and budgets share."""
+    values = basis.eigenvalues
+    flat = [np.where(np.arange(values.size) < count, 1.0, 0.0) for count in FUNCTIONS]
+    shapes = [*(shape_of(values, power) for power in MEAN_POWERS), *(shape / shape.sum() for shape in flat)]
+    rough = [shape_of(values, power) for power in STRAY_POWERS]
+    members = list(product((1.0,) if known else LOOSE, MEAN_SHARES, shapes, rough))
+    largest = np.minimum(bound.lengths(values.size), bound.outer) ** 2
+    sizes = np.array([bound.outer / loose for loose, *_ in members])
+    shares = np.array([share for _, share, _, _ in members])
+    means = np.minimum((sizes**2 * shares)[:, None] * np.array([mean for *_, mean, _ in members]), largest)
+    strays = (sizes**2 * (1 - shares))[:, None] * np.array([stray for *_, stray in members])
+    level = basis.coefficients(np.ones(basis.grid.size)) ** 2 / basis.grid.volume
+    weights = np.array([WEIGHTS[loose] for loose, *_ in members])
+    signals = means @ (1 - np.minimum(level, 1.0))
+    for shared in (sizes, shares, means, strays, signals, weights):
+        shared.setflags(write=False)
+    return MeanClass(sizes, shares, means, strays, signals, np.zeros(len(members)), bound.outer, means, weights)
 
 
 def kept_length(log_median: np.ndarray, sd: np.ndarray | float, radius: np.ndarray | float) -> np.ndarray:

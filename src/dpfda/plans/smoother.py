@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from fractions import Fraction
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, ClassVar, Unpack
@@ -165,7 +165,15 @@ class SmootherPlan(MomentPlan[SmootherRelease]):
         if self.box.dimension > 3:
             return 2 * SMOOTHING + 1
         counts = candidates(self.box, self.kernel)
-        return min(counts, key=lambda count: replace(self, components=count).expected_risk)
+        return min(counts, key=lambda count: self._unrehearsed(count).expected_risk)
+
+    def _unrehearsed(self, components: int) -> SmootherPlan:
+        """This plan with so many functions, to be compared with others: the one that is taken is rehearsed."""
+        other = object.__new__(type(self))
+        for fact in fields(self):
+            object.__setattr__(other, fact.name, getattr(self, fact.name))
+        object.__setattr__(other, "components", components)
+        return other
 
     @cached_property
     def accuracy(self) -> MomentAccuracy:

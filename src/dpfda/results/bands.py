@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from dpfda.plans.moments import MomentPlan
 
 DRAWS, SEED, CHUNK = 10_000, 20240501, 4096
+#: Values of simulated errors that are looked at in one go: few enough to stay near the processor.
+VALUES = 1 << 20
 #: What a noise band covers.
 NOISE_ONLY = "noise only"
 
@@ -106,22 +108,34 @@ def band_of(terms: Sequence[tuple[Stage, np.ndarray]], level: float, points: np.
     check_level(level)
     rng = np.random.default_rng(SEED)
     chosen = some_points(points)
-    bases = [_noised(stage)[0] for stage, _ in terms]
-    functions = [basis.evaluate(chosen, order) for basis in bases]
-    spread = np.sqrt(sum(pointwise_sd(stage, chosen, order) ** 2 for stage, _ in terms)) + 1e-300
+    noised = [_noised(stage) for stage, _ in terms]
+    functions = [basis.evaluate(chosen, order) for basis, _ in noised]
+    sds = [np.sqrt(values**2 @ variance) for values, (_, variance) in zip(functions, noised, strict=True)]
+    spread = np.sqrt(sum(sd**2 for sd in sds))
+    scaled = [(values / (spread[:, None] + 1e-300)).T for values in functions]
     widest = max(len(chosen), *(stage.problem.size for stage, _ in terms))
     chunk = max(1, min(DRAWS, (1 << 21) // widest))  # bounded memory on any grid
-    worst = []
+    worst, rows = [], max(1, VALUES // len(chosen))
     for start in range(0, DRAWS, chunk):
-        total = np.zeros((min(chunk, DRAWS - start), len(chosen)))
-        for (stage, statistic), basis, values in zip(terms, bases, functions, strict=True):
+        size = min(chunk, DRAWS - start)
+        errors = []
+        for (stage, statistic), values in zip(terms, scaled, strict=True):
             middle = stage.problem.finish(statistic.copy(), stage.parts)
-            noise = simulate(stage, statistic, len(total), rng) - middle
-            total += noise[:, : basis.size] @ values.T
-        worst.append(np.abs(total / spread).max(axis=1))
-    return quantile(np.concatenate(worst), level) * np.sqrt(
-        sum(pointwise_sd(stage, points, order) ** 2 for stage, _ in terms)
-    )
+            noise = simulate(stage, statistic, size, rng)
+            noise -= middle
+            errors.append((noise[:, : len(values)], values))
+        worst += [_largest(errors, slice(row, row + rows)) for row in range(0, size, rows)]
+    if chosen is not points:
+        spread = np.sqrt(sum(pointwise_sd(stage, points, order) ** 2 for stage, _ in terms))
+    return quantile(np.concatenate(worst), level) * np.asarray(spread)
+
+
+def _largest(errors: Sequence[tuple[np.ndarray, np.ndarray]], rows: slice) -> np.ndarray:
+    """The largest size of each simulated error, for some rows of coefficients, and of functions that they belong to."""
+    total, *others = (noise[rows] @ values for noise, values in errors)
+    for other in others:
+        total += other
+    return np.asarray(np.abs(total, out=total).max(axis=1))
 
 
 def confidence_half_width(
