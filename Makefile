@@ -55,7 +55,7 @@ bench: setup
 	$(BIN)/python benchmarks/accuracy.py
 	$(BIN)/python benchmarks/forecast.py
 	$(BIN)/python benchmarks/speed.py
-	$(BIN)/python benchmarks/coverage.py --jobs 2
+	$(BIN)/python benchmarks/band_coverage.py --jobs 2
 	$(BIN)/python benchmarks/coverage_density.py
 	$(BIN)/python benchmarks/coverage_covariance.py
 	$(BIN)/python benchmarks/coverage_models.py

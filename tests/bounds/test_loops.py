@@ -233,6 +233,27 @@ def test_small_inputs_never_pay_for_compilation():
     assert done.stdout.split() == ["False"]
 
 
+@compiled
+def test_a_compiler_that_fails_costs_nothing_but_time(monkeypatch, caplog, rng):
+    """Unless it was asked for by name: then it is a test that must see it."""
+    problem, batch = plan_of("QR", "Ellipsoid").problem, rng.normal(size=(40, GRID.size))
+    expected = problem.total(batch)
+
+    def fails(*given: object) -> None:
+        raise OSError("no space left, for 0.123 of what was there")
+
+    monkeypatch.setattr(loops.compiled_kernels(), "_scale", fails)
+    monkeypatch.setattr(loops, "WORTH", 0)
+    monkeypatch.setattr(loops._Seen, "broken", False)
+    with loops.using("compiled"), pytest.raises(OSError, match="no space"):
+        problem.total(batch)
+    for _ in range(2):
+        assert np.array_equal(problem.total(batch), expected)
+    assert [record.getMessage() for record in caplog.records] == [
+        "compiled kernels fail here (OSError): numpy does their work"
+    ]
+
+
 def test_the_number_of_threads_can_be_asked_for(monkeypatch):
     monkeypatch.setenv(loops.VARIABLE, "5")
     assert loops.threads() == 5

@@ -17,7 +17,7 @@ import dpfda as dp
 from dpfda import engines
 from dpfda.core.origins import Origin, Stretch, as_stretch, check_groups_apart
 from dpfda.engines import checkpoints
-from dpfda.reading import blocks
+from dpfda.reading.shares import shares
 
 WIDTH = 11
 NAMES = [f"h{i:02d}" for i in range(WIDTH)]
@@ -293,7 +293,7 @@ def test_files_of_people_need_no_order_where_an_order_would_tell(neighbors, inva
     frame.to_csv(tmp_path / "a.csv", index=False)
     whole = plan.summarize(dp.read(frame, columns=NAMES))
     assert plan.summarize(dp.read(tmp_path / "a.csv", columns=NAMES, header=True)) == whole
-    monkeypatch.setattr(engines.task, "BYTES_AT_ONCE", 5000)
+    monkeypatch.setattr(engines.local, "BYTES_AT_ONCE", 5000)
     assert plan.summarize(dp.read(tmp_path / "a.csv", columns=NAMES, header=True)) == whole
     with pytest.raises(dp.errors.RecordError, match="not in order"):
         plan_of(n=50).summarize(dp.read(tmp_path / "a.csv", columns=NAMES, header=True))
@@ -886,9 +886,9 @@ def test_engines_refuse_surplus_records_and_count_missing_ones(rng):
 
 def test_shares_of_people_are_the_same_everywhere():
     labels = np.array([f"u{i}" for i in range(1000)], dtype=object)
-    found = blocks.shares(labels, 7)
+    found = shares(labels, 7)
     assert sorted(set(found.tolist())) == list(range(7))
-    assert blocks.shares(labels[::-1], 7).tolist() == found[::-1].tolist()
+    assert shares(labels[::-1], 7).tolist() == found[::-1].tolist()
 
 
 @pytest.mark.parametrize(("neighbors", "invalid"), [*PUBLIC, ("replace", "raise")])

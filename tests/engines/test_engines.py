@@ -9,6 +9,7 @@ import shutil
 import signal
 import sys
 import time
+import warnings
 from dataclasses import replace
 from pathlib import Path
 
@@ -303,6 +304,16 @@ def test_without_a_cluster_the_local_scheduler_does(curves, tmp_path):
         assert plan.summarize(dp.read(paths, engine="dask")) == plan.summarize(curves)
 
 
+def test_workers_say_nothing_of_labels_where_nothing_may_be_said(curves, tmp_path):
+    dask = pytest.importorskip("dask", reason="the dask extra is not installed")
+    frame = pd.DataFrame(curves, columns=NAMES).assign(person=np.arange(len(curves)) // 2)
+    (path,) = written(tmp_path, frame, [])
+    plan = dp.MeanPlan(n=len(curves), **FACTS, invalid="center")
+    with dask.config.set(scheduler="synchronous"), warnings.catch_warnings():
+        warnings.simplefilter("error", dp.errors.UnitWarning)
+        plan.summarize(dp.read(path, columns="h*", engine="dask"))
+
+
 def test_engines_refuse_what_is_not_theirs(curves, dask_array, ledger):
     data = dask_array.from_array(curves, chunks=(40, SIZE))
     facts = FACTS | {"ledger": ledger}
@@ -461,6 +472,29 @@ def test_a_list_column_gives_the_same_bits(spark, curves):
     for name, layout in (("ball", None), ("covariance", dp.Lists("curve"))):
         plan = curve_plans(131)[name]
         assert plan.summarize(dp.read(frame, layout=layout)) == plan.summarize(curves), name
+
+
+def test_files_are_read_by_the_workers(spark, curves, visits, tmp_path, ledger):
+    (tmp_path / "lists").mkdir()
+    wide, lists = (
+        written(tmp_path, pd.DataFrame(curves, columns=NAMES), [50, 90]),
+        written(tmp_path / "lists", listed(curves), [70]),
+    )
+    for plan in curve_plans(131).values():
+        whole = plan.summarize(wide)
+        assert plan.summarize(dp.read(wide, engine="spark")) == whole
+        assert plan.summarize(dp.read(lists, engine="spark", layout=dp.Lists("curve"))) == whole
+    bad = curves.copy()
+    bad[60, 2] = np.nan
+    (tmp_path / "bad").mkdir()
+    paths = written(tmp_path / "bad", pd.DataFrame(bad, columns=NAMES), [50])
+    with pytest.raises(dp.errors.RecordError, match=r"part-1.*row 10"):
+        dp.mean(dp.read(paths, engine="spark"), **FACTS, ledger=ledger)
+    (tmp_path / "people").mkdir()
+    people = written(tmp_path / "people", visits, [])
+    with pytest.raises(dp.errors.ParameterError, match="rows belong together"):
+        dp.mean(dp.read(people, columns="h*", engine="spark"), **FACTS, unit="person", ledger=ledger)
+    assert untouched(ledger)
 
 
 def test_wide_columns_and_hostile_records_give_the_same_bits(spark, curves):

@@ -67,7 +67,7 @@ def test_files_are_read_in_batches(rng, tmp_path, monkeypatch):
     values = rng.normal(size=(20_000, 6))
     pq.write_table(pa.table({f"h{i}": values[:, i] for i in range(6)}), tmp_path / "c.parquet")
     pd.DataFrame(values).to_csv(tmp_path / "c.csv", index=False)
-    for source in (tmp_path / "c.parquet", tmp_path / "c.csv", values):
+    for source in (tmp_path / "c.parquet", tmp_path / "c.csv", pd.DataFrame(values).assign(a=1)):
         sizes = [len(b) for b in readers.Source(source, header=True).batches()]
         assert sum(sizes) == 20_000
         assert max(sizes) <= 1400

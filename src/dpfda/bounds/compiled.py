@@ -18,7 +18,7 @@ LIGHT_ROWS = 1 << 14
 
 
 @compiled
-def _usable(rows, usable):  # type: ignore[no-untyped-def]
+def _usable(rows: np.ndarray, usable: np.ndarray) -> None:
     for r in range(rows.shape[0]):
         usable[r] = trace(rows[r]) == 0.0
 
@@ -34,7 +34,9 @@ def column_sums(rows: np.ndarray) -> np.ndarray:
 
 
 @compiled
-def _on_lattice(rows, usable, center, weights, limit, out):  # type: ignore[no-untyped-def]
+def _on_lattice(
+    rows: np.ndarray, usable: np.ndarray, center: np.ndarray, weights: np.ndarray, limit: float, out: np.ndarray
+) -> None:
     for r in range(rows.shape[0]):
         if usable[r]:
             place_row(rows[r], center, weights, limit, out[r])
@@ -51,7 +53,9 @@ def on_lattice(
 
 
 @compiled
-def _fold(rows, usable, center, weights, limit, out):  # type: ignore[no-untyped-def]
+def _fold(
+    rows: np.ndarray, usable: np.ndarray, center: np.ndarray, weights: np.ndarray, limit: float, out: np.ndarray
+) -> None:
     """Sums of mirrored values of rows on the lattice, the middle one alone, then their differences."""
     size, row = weights.size, np.empty(weights.size)
     half, last = size // 2, np.uint64(size - 1)  # an unsigned index needs no check for a negative one
@@ -73,7 +77,7 @@ def _fold(rows, usable, center, weights, limit, out):  # type: ignore[no-untyped
 
 
 @compiled
-def _scale(found, order, scale, clipped, out):  # type: ignore[no-untyped-def]
+def _scale(found: np.ndarray, order: np.ndarray, scale: np.ndarray, clipped: bool, out: np.ndarray) -> None:
     for r in range(found.shape[0]):
         row = out[r]
         for j in range(scale.size):
@@ -102,7 +106,7 @@ def coefficients(
 
 
 @compiled
-def _clip(rows):  # type: ignore[no-untyped-def]
+def _clip(rows: np.ndarray) -> None:
     for r in range(rows.shape[0]):
         clip_row(rows[r])
 
@@ -113,7 +117,9 @@ def clip(rows: np.ndarray) -> np.ndarray:
 
 
 @compiled
-def _sum_clipped(rows, center, weights, totals, usual):  # type: ignore[no-untyped-def]
+def _sum_clipped(
+    rows: np.ndarray, center: np.ndarray, weights: np.ndarray, totals: np.ndarray, usual: np.ndarray
+) -> None:
     row = np.empty(weights.size)
     for r in range(rows.shape[0]):
         values = rows[r]
@@ -136,7 +142,7 @@ def sum_clipped(rows: np.ndarray, center: np.ndarray, weights: np.ndarray) -> tu
 
 
 @any_order
-def _squared_norm(values, center, weights):  # type: ignore[no-untyped-def]
+def _squared_norm(values: np.ndarray, center: np.ndarray, weights: np.ndarray) -> float:
     total = 0.0
     for i in range(weights.size):
         away = values[i] - center[i]
@@ -145,7 +151,7 @@ def _squared_norm(values, center, weights):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def _squared_norms(rows, center, weights, out):  # type: ignore[no-untyped-def]
+def _squared_norms(rows: np.ndarray, center: np.ndarray, weights: np.ndarray, out: np.ndarray) -> None:
     for r in range(rows.shape[0]):
         out[r] = _squared_norm(rows[r], center, weights)
 
@@ -157,7 +163,9 @@ def squared_norms(rows: np.ndarray, center: np.ndarray, weights: np.ndarray) -> 
 
 
 @compiled
-def _count_inside(found, edges, weights, margin, counts, close):  # type: ignore[no-untyped-def]
+def _count_inside(
+    found: np.ndarray, edges: np.ndarray, weights: np.ndarray, margin: float, counts: np.ndarray, close: np.ndarray
+) -> None:
     far = np.empty(counts.size)
     for r in range(found.shape[0]):
         far[:] = 0.0
@@ -183,14 +191,22 @@ def count_inside(
 
 
 @compiled
-def _squares(values, center, roots, out):  # type: ignore[no-untyped-def]
+def _squares(values: np.ndarray, center: np.ndarray, roots: np.ndarray, out: np.ndarray) -> None:
     for i in range(roots.size):
         away = (values[i] - center[i]) * roots[i]
         out[i] = min(away * away, 1e12)
 
 
 @compiled
-def _sum_pieces(rows, usable, center, roots, pieces, steps, totals):  # type: ignore[no-untyped-def]
+def _sum_pieces(
+    rows: np.ndarray,
+    usable: np.ndarray,
+    center: np.ndarray,
+    roots: np.ndarray,
+    pieces: np.ndarray,
+    steps: float,
+    totals: np.ndarray,
+) -> None:
     held, squares = np.empty(totals.size), np.empty(roots.size)
     for r in range(rows.shape[0]):
         if not usable[r]:
@@ -223,14 +239,14 @@ def sum_pieces(
 
 
 @compiled
-def _pick(values, columns, units, out):  # type: ignore[no-untyped-def]
+def _pick(values: np.ndarray, columns: np.ndarray, units: np.ndarray, out: np.ndarray) -> None:
     for r in range(values.shape[0]):
         for j in range(columns.size):
             out[r, j] = np.rint(values[r, columns[j]] * units[j])
 
 
 @compiled
-def _unfold(even, odd, row):  # type: ignore[no-untyped-def]
+def _unfold(even: np.ndarray, odd: np.ndarray, row: np.ndarray) -> None:
     """Values from their even and odd parts, added to what is there."""
     half, last = odd.size, np.uint64(row.size - 1)
     for i in range(even.size):
@@ -242,7 +258,18 @@ def _unfold(even, odd, row):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def _sum_rest(rows, usable, center, roots, even, odd, other, unit, scale, totals):  # type: ignore[no-untyped-def]
+def _sum_rest(
+    rows: np.ndarray,
+    usable: np.ndarray,
+    center: np.ndarray,
+    roots: np.ndarray,
+    even: np.ndarray,
+    odd: np.ndarray,
+    other: np.ndarray,
+    unit: float,
+    scale: float,
+    totals: np.ndarray,
+) -> None:
     row, counted = np.empty(roots.size), np.zeros(roots.size)
     for r in range(rows.shape[0]):
         if not usable[r]:
@@ -275,7 +302,19 @@ def sum_rest(
 
 
 @compiled
-def _bring_to_pieces(rows, usable, center, weights, pieces, roots, most, far, steps, out, cut):  # type: ignore[no-untyped-def]
+def _bring_to_pieces(
+    rows: np.ndarray,
+    usable: np.ndarray,
+    center: np.ndarray,
+    weights: np.ndarray,
+    pieces: np.ndarray,
+    roots: np.ndarray,
+    most: np.ndarray,
+    far: float,
+    steps: float,
+    out: np.ndarray,
+    cut: np.ndarray,
+) -> None:
     about = np.empty(weights.size)
     for r in range(rows.shape[0]):
         held, lost, values = out[r], cut[r], rows[r]
@@ -317,7 +356,15 @@ def bring_to_pieces(
 
 
 @compiled
-def _count_cells(rows, spans, factors, counts, clips, totals, stray):  # type: ignore[no-untyped-def]
+def _count_cells(
+    rows: np.ndarray,
+    spans: np.ndarray,
+    factors: np.ndarray,
+    counts: np.ndarray,
+    clips: bool,
+    totals: np.ndarray,
+    stray: np.ndarray,
+) -> None:
     for r in range(rows.shape[0]):
         place, lost = 0, False
         for a in range(counts.size):

@@ -27,7 +27,7 @@ def sealed(rows: np.ndarray) -> np.ndarray:
 
 
 @any_order
-def squares_of(row):  # type: ignore[no-untyped-def]
+def squares_of(row: np.ndarray) -> float:
     total = 0.0
     for i in range(row.size):
         total += row[i] * row[i]
@@ -35,7 +35,7 @@ def squares_of(row):  # type: ignore[no-untyped-def]
 
 
 @numba.njit(cache=True, nogil=True, fastmath={"reassoc", "nnan", "nsz"}, inline="never")
-def largest(row):  # type: ignore[no-untyped-def]  # rows that get here hold no NaN
+def largest(row: np.ndarray) -> float:  # rows that get here hold no NaN
     largest = 0.0
     for i in range(row.size):
         largest = max(largest, abs(row[i]))
@@ -43,7 +43,7 @@ def largest(row):  # type: ignore[no-untyped-def]  # rows that get here hold no 
 
 
 @any_order
-def far_squares_of(row):  # type: ignore[no-untyped-def]
+def far_squares_of(row: np.ndarray) -> float:
     high_total, low_total = 0.0, 0.0
     for i in range(row.size):
         square = row[i] * row[i]
@@ -54,7 +54,7 @@ def far_squares_of(row):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def clip_row(row):  # type: ignore[no-untyped-def]
+def clip_row(row: np.ndarray) -> None:
     """One row of integers, or of values that overflowed, brought inside the ball, in place."""
     energy = squares_of(row)
     if energy <= LIMIT:
@@ -73,13 +73,13 @@ def clip_row(row):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def place_row(values, center, weights, limit, row):  # type: ignore[no-untyped-def]
+def place_row(values: np.ndarray, center: np.ndarray, weights: np.ndarray, limit: float, row: np.ndarray) -> None:
     for i in range(weights.size):
         row[i] = min(max(np.rint((values[i] - center[i]) * weights[i]), -limit), limit)
 
 
 @any_order
-def trace(values):  # type: ignore[no-untyped-def]
+def trace(values: np.ndarray) -> float:
     """Zero, or NaN if a value is missing or infinite."""
     total = 0.0
     for i in range(values.size):

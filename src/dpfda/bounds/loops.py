@@ -12,10 +12,11 @@ import os
 import threading
 from collections.abc import Callable, Hashable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from contextvars import ContextVar, copy_context
 from functools import cache
 from importlib import import_module
+from types import ModuleType
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
@@ -46,7 +47,7 @@ _threads: ContextVar[int | None] = ContextVar("threads", default=None)
 class Block:
     """Some rows on their way into totals; what several problems ask of them is worked out once."""
 
-    def __init__(self, rows: np.ndarray, kernels: Any = plain):
+    def __init__(self, rows: np.ndarray, kernels: ModuleType = plain):
         self.rows = rows if rows.dtype in (np.float64, np.float32) else np.asarray(rows, dtype=float)
         self.kernels = kernels
         self._known: dict[Hashable, Any] = {}
@@ -114,16 +115,20 @@ def _over_blocks(
         return _with_kernels(kernels, work, batch, light, rows)
     except (DpfdaError, MemoryError):
         raise
-    except Exception:
+    except Exception as error:
         if kernels is plain or _kernels.get() == "compiled":
             raise
-        log.warning("the compiled kernels fail here: numpy does their work", exc_info=True)
+        log.warning("compiled kernels fail here (%s): numpy does their work", type(error).__name__)
         _Seen.broken = True
         return _with_kernels(plain, work, batch, light, rows)
 
 
 def _with_kernels(
-    kernels: Any, work: Callable[[Iterable[tuple[int, Block]]], T], batch: np.ndarray, light: bool, rows: int | None
+    kernels: ModuleType,
+    work: Callable[[Iterable[tuple[int, Block]]], T],
+    batch: np.ndarray,
+    light: bool,
+    rows: int | None,
 ) -> list[T]:
     if rows is None:
         rows = kernels.LIGHT_ROWS if light else max(1, VALUES // max(1, batch.shape[1]))
@@ -145,9 +150,8 @@ def _with_kernels(
             raise
 
     workers = min(threads(), -(-len(batch) // rows), batch.size // PER_THREAD)
-    if workers <= 1:
-        return [careful()]
-    return _in_threads(careful, places, workers)
+    with _one_blas_thread() if batch.size >= PER_THREAD else nullcontext():
+        return [careful()] if workers <= 1 else _in_threads(careful, places, workers)
 
 
 class _Places:
@@ -171,7 +175,7 @@ def _in_threads(work: Callable[[], T], places: _Places, workers: int) -> list[T]
 
     Places are given out in order, so whoever fails first in the data was at work before anybody stopped.
     """
-    with _one_blas_thread(), ThreadPoolExecutor(workers, thread_name_prefix="dpfda") as pool:
+    with ThreadPoolExecutor(workers, thread_name_prefix="dpfda") as pool:
         try:
             futures = [pool.submit(copy_context().run, work) for _ in range(workers)]
             failed = [error for future in futures if (error := future.exception()) is not None]
@@ -192,7 +196,7 @@ class _Seen:
     values, broken = 0, False
 
 
-def choose_kernels(values: int) -> Any:
+def choose_kernels(values: int) -> ModuleType:
     """The module that works on blocks: numpy's, or the compiled one where it is installed and worth loading."""
     _Seen.values += values
     named = _kernels.get()
@@ -202,7 +206,7 @@ def choose_kernels(values: int) -> Any:
 
 
 @cache
-def compiled_kernels() -> Any:
+def compiled_kernels() -> ModuleType | None:
     """The compiled kernels; None without the `fast` extra, or where its compiler has no place for what it makes."""
     try:
         return import_module("dpfda.bounds.compiled")
@@ -236,7 +240,7 @@ class _Blas:
 
 
 @cache
-def _libraries() -> Any:
+def _libraries() -> threadpoolctl.ThreadpoolController:
     """The libraries with threads of their own; finding them takes a while."""
     return threadpoolctl.ThreadpoolController()
 

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from typing import Any
 
+from dpfda.bounds import loops
 from dpfda.core import errors
 from dpfda.core.errors import ClusterError, DpfdaError
 from dpfda.reading.source import Source
@@ -23,9 +24,10 @@ class Answer:
 
 
 def guarded(work: Callable[[], Any], source: Source | None = None) -> Answer:
-    """Do the work; whatever goes wrong becomes an answer."""
+    """Do the work on one thread, beside other workers; whatever goes wrong becomes an answer."""
     try:
-        found = work()
+        with loops.using(threads=1):
+            found = work()
     except DpfdaError as error:
         return Answer(error=error)
     except Exception as error:  # whatever it is, its text may quote data and a worker would log it

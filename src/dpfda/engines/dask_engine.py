@@ -17,8 +17,9 @@ from dpfda.core.errors import DpfdaError, ParameterError
 from dpfda.core.labels import Coder
 from dpfda.engines.answers import Answer, died, guarded, opened, passed, telling
 from dpfda.engines.task import Partial, Task, added_up, summarize_file
-from dpfda.reading.blocks import Raw, shares
+from dpfda.reading.blocks import Raw
 from dpfda.reading.places import Place
+from dpfda.reading.shares import shares
 from dpfda.reading.source import Source
 from dpfda.reading.tables import Watch
 
@@ -111,7 +112,8 @@ def _as_completed(dask: object, tasks: list[Any]) -> Iterator[tuple[int, Answer]
 def _with(source: Source, data: Any) -> Source:
     """The source with its partition in place, where it has one, and nothing that threads would share."""
     own = source if source.coder is None else replace(source, coder=Coder(source.coder.groups))
-    return replace(own, watch=Watch(own.watch.cure), **({} if data is None else {"data": data}))
+    watch = Watch(own.watch.cure, repeated=own.watch.repeated)  # one that must say nothing says nothing there either
+    return replace(own, watch=watch, **({} if data is None else {"data": data}))
 
 
 def _named(source: Source) -> Iterable[Raw]:

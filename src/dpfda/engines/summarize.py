@@ -11,8 +11,10 @@ from dpfda.core.errors import ParameterError, PlanMismatch, RecordError
 from dpfda.core.labels import as_groups
 from dpfda.core.origins import Between, as_site, as_stretch
 from dpfda.engines import dask_engine, spark_engine
+from dpfda.engines.aligned import Aligned
 from dpfda.engines.checkpoints import Part, Saved, load
-from dpfda.engines.task import ALL, Labels, Partial, Task, summarize_file, summarize_local
+from dpfda.engines.local import count_local, summarize_local
+from dpfda.engines.task import ALL, Labels, Partial, Task, summarize_file
 from dpfda.problems.contracts import Encoder
 from dpfda.problems.summary import Summary
 from dpfda.reading.curves import Curves, Progress, Records, as_curves
@@ -80,6 +82,7 @@ def summarize(
     max_records: int | None = None,
     units: Labels = None,
     declared: Declared = NOTHING,
+    aligned: Aligned | None = None,
 ) -> Summary:
     """Exact totals of all records of a source, wherever it is, or of the first `max_records` of them. Confidential.
 
@@ -95,6 +98,8 @@ def summarize(
         Whose each record is: a column, or one label per record.
     declared : Declared, optional
         What is said of where the data belongs. Default: nothing.
+    aligned : Aligned, optional
+        What several passes over the same records share, where they are in memory. Default: nothing.
 
     Returns
     -------
@@ -116,12 +121,13 @@ def summarize(
     3
     """
     task = Task(problem, max_records=None if max_records is None else {ALL: max_records})
-    return _run(task, as_curves(records), None, units, declared)[ALL]
+    return _run(task, as_curves(records), None, units, declared, aligned)[ALL]
 
 
 def summarize_groups(
     problem: Encoder | Mapping[str, Encoder], records: Records, by: Labels, groups: Sequence[object] | None, *,
     max_records: Mapping[str, int] | None = None, units: Labels = None, declared: Declared = NOTHING,
+    aligned: Aligned | None = None,
 ) -> dict[str, Summary]:  # fmt: skip
     """Exact totals of the records of each group. Confidential.
 
@@ -137,7 +143,7 @@ def summarize_groups(
         The public names of the groups.
     max_records : mapping of int, optional
         How many of each group are used at max_records. Default: all.
-    units, declared : optional
+    units, declared, aligned : optional
         As for :func:`summarize`.
 
     Returns
@@ -155,10 +161,23 @@ def summarize_groups(
     """
     several = problem if isinstance(problem, Mapping) else None
     first = problem if not isinstance(problem, Mapping) else next(iter(problem.values()))
-    return _run(Task(first, several, True, as_groups(groups), max_records), as_curves(records), by, units, declared)
+    task = Task(first, several, True, as_groups(groups), max_records)
+    return _run(task, as_curves(records), by, units, declared, aligned)
 
 
-def _run(task: Task, curves: Curves, by: Labels, units: Labels, declared: Declared) -> dict[str, Summary]:
+def count(
+    task: Task, curves: Curves, by: Labels, units: Labels, declared: Declared, aligned: Aligned
+) -> dict[str, int] | None:
+    """How many records of each group there are, where that is public and takes no reading of files and no encoding."""
+    if curves.engine or curves.cluster or declared.checkpoint is not None:
+        return None
+    task = replace(task, between=as_stretch(declared.between), site=as_site(declared.site))
+    return count_local(task, task.source(curves, by, units), aligned)
+
+
+def _run(
+    task: Task, curves: Curves, by: Labels, units: Labels, declared: Declared, aligned: Aligned | None
+) -> dict[str, Summary]:
     engine = curves.engine or curves.cluster
     if engine and (units is not None or not (by is None or isinstance(by, str))):
         raise ParameterError("labels beside the data are for this process", f"engine={engine!r}", "Name their column.")
@@ -173,7 +192,7 @@ def _run(task: Task, curves: Curves, by: Labels, units: Labels, declared: Declar
         return task.finished(dask_engine.partial(task, curves.data, source), source)
     if engine == "spark":
         return task.finished(spark_engine.partial(task, curves.data, source), source)
-    return summarize_local(task, source, curves.progress)
+    return summarize_local(task, source, curves.progress, aligned)
 
 
 def _check_kept(task: Task, source: Source, engine: str | None) -> None:

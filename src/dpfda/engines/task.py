@@ -7,10 +7,9 @@ and the number of machines cannot change a bit of the result.
 from __future__ import annotations
 
 import logging
-import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, TypeAlias
+from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 
@@ -23,16 +22,14 @@ from dpfda.reading.blocks import (
     Block,
     Order,
     Raw,
-    content_of,
     in_order,
     located,
     records,
-    shares,
     together,
     usable,
     wrong_width,
 )
-from dpfda.reading.curves import Curves, Progress
+from dpfda.reading.curves import Curves
 from dpfda.reading.layouts import Long, as_layout
 from dpfda.reading.places import expanded, is_path
 from dpfda.reading.source import Source
@@ -45,8 +42,6 @@ log = logging.getLogger("dpfda")
 Labels: TypeAlias = str | Sequence[Any] | None
 #: Stands for the group of all records, where there are no groups.
 ALL = ""
-#: Files of which somebody's rows may lie anywhere are read once for each so many bytes, some people at a time.
-BYTES_AT_ONCE = 1 << 28
 
 
 def empty(problem: Encoder) -> Summary:
@@ -77,6 +72,13 @@ def added_up(parts: Iterable[Partial]) -> Partial:
     for part in parts:
         whole = whole.plus(part)
     return whole
+
+
+class Kept(Protocol):
+    """Which records are kept, asked for in the order in which they are read."""
+
+    def of(self, name: str, block: Block) -> Block:
+        """The records of the next block of a group that are kept."""
 
 
 @dataclass(frozen=True)
@@ -137,7 +139,7 @@ class Task:
 
     def key(self, name: str) -> str:
         """The key of a group's summaries; nothing for a group that there is not."""
-        problem = self.problem if self.problems is None else self.problems.get(name)
+        problem = self.problem_of(name)
         return problem.key if problem is not None and (name == ALL) != self.grouped else ""
 
     def keyed_in(self, source: Source) -> bool:
@@ -158,8 +160,8 @@ class Task:
         Rows that belong together are side by side already, unless told to `gather`.
         """
         ids, units = self.orders(source, gather)
-        summaries = self._added(source, self.records(source, raws, gather, (ids, units)), kept)
-        return Partial(summaries, units.found if self.keyed else ids.found)
+        parts = self.parts(source, self.records(source, raws, gather, (ids, units)))
+        return Partial(self.added(parts, kept), units.found if self.keyed else ids.found)
 
     def records(
         self, source: Source, raws: Iterable[Raw], gather: bool | None = None, orders: tuple[Order, Order] | None = None
@@ -176,25 +178,14 @@ class Task:
         """Whether rows that belong together may lie anywhere: in memory, or where no order may be asked for."""
         return self.keyed_in(source) and (source.in_memory or self.must_ignore_labels)
 
-    def _added(self, source: Source, blocks: Iterable[Block], kept: Kept | None) -> dict[str, Summary]:
-        found: dict[str, Summary] = {}
+    def parts(self, source: Source, blocks: Iterable[Block]) -> Iterator[tuple[str, Block]]:
+        """Records of the right width by the name of their group, where it has a problem."""
         for block in blocks:
             if block.values.shape[1] != self.problem.width:
                 raise wrong_width(block.values.shape[1], self.problem.width)
-            for name, whole, problem in self.by_group(source, block):
-                part = whole if kept is None else kept.of(name, whole)
-                try:
-                    totals = problem.total(part.values)
-                except RecordError as error:
-                    raise located(error, part) from None
-                summary = problem.kind(problem.key, len(part), totals, ())  # whose they are is said when all are read
-                found[name] = found[name].plus(summary) if name in found else summary
-        return found
+            yield from self._by_group(source, block) if self.grouped else [(ALL, block)]
 
-    def by_group(self, source: Source, block: Block) -> Iterator[tuple[str, Block, Encoder]]:
-        if not self.grouped:
-            yield ALL, block, self.problem
-            return
+    def _by_group(self, source: Source, block: Block) -> Iterator[tuple[str, Block]]:
         assert block.groups is not None
         assert source.coder is not None
         lost = np.flatnonzero(np.isnan(block.groups))
@@ -203,9 +194,31 @@ class Task:
             raise located(error, block)
         for code in np.unique(block.groups[~np.isnan(block.groups)]).astype(int).tolist():
             name = source.coder.names[code]
-            problem = self.problem if self.problems is None else self.problems.get(name)
-            if problem is not None:
-                yield name, block.take(np.flatnonzero(block.groups == code)), problem
+            if self.problem_of(name) is not None:
+                yield name, block.take(np.flatnonzero(block.groups == code))
+
+    def problem_of(self, name: str) -> Encoder | None:
+        """The problem of a group, if this task is about it."""
+        return self.problem if self.problems is None else self.problems.get(name)
+
+    def added(self, parts: Iterable[tuple[str, Block]], kept: Kept | None = None) -> dict[str, Summary]:
+        """The summaries of these records, or of those that are `kept`."""
+        found: dict[str, Summary] = {}
+        for name, whole in parts:
+            problem = self.problem_of(name)
+            if problem is None:
+                continue
+            part = whole if kept is None else kept.of(name, whole)
+            values = part.values  # of curves, single precision is as good: problems widen it, which is exact
+            if problem.record_grid is None:
+                values = np.asarray(values, dtype=float)
+            try:
+                totals = problem.total(values)
+            except RecordError as error:
+                raise located(error, part) from None
+            summary = problem.kind(problem.key, len(part), totals, ())  # whose they are is said when all are read
+            found[name] = found[name].plus(summary) if name in found else summary
+        return found
 
     def finished(self, read: Partial, source: Source) -> dict[str, Summary]:
         """A summary for every group that there is, in the order of their list (or of their names)."""
@@ -237,101 +250,6 @@ class Task:
         return {name: found[name] if name in found else empty(problem) for name, problem in problems.items()}
 
 
-def summarize_local(task: Task, source: Source, progress: Progress | None = None) -> dict[str, Summary]:
-    """All records of a source, in this process; no more than are wanted, where that is public."""
-    if task.max_records is not None and source.single_use:  # it may have to be read again
-        source = replace(source, held=list(source.blocks()))
-    reported = (
-        None if task.problem.count_is_private or task.keyed_in(source) else progress
-    )  # how many rows there are is private there
-    file = getattr(progress, "file", None)
-    whole = added_up(task.read(source, raws, gather=gather) for raws, gather in _readings(task, source, reported, file))
-    found = {name: summary.count for name, summary in whole.summaries.items()}
-    surplus = {name: most for name, most in (task.max_records or {}).items() if found.get(name, 0) > most}
-    if surplus:
-        kept = Kept(task, source, surplus)
-        parts = (task.read(source, raws, gather=gather, kept=kept) for raws, gather in _readings(task, source))
-        whole = replace(added_up(parts), cut=frozenset(surplus))
-    return task.finished(whole, source)
-
-
-class Kept:
-    """Which records of some groups are kept: as many as are wanted, in a fixed random order of what records hold.
-
-    Equal records are told apart by their number among them, so that none of their kind goes with all of it. What is
-    kept of two data sets that differ in one record differs in one record at most (derivations: a public number of
-    records). Records are asked for in the order in which they are read, which is the same every time.
-    """
-
-    def __init__(self, task: Task, source: Source, max_records: Mapping[str, int]):
-        contents: dict[str, list[np.ndarray]] = {name: [] for name in max_records}
-        for raws, gather in _readings(task, source):
-            for block in task.records(source, raws, gather):
-                for name, part, _ in task.by_group(source, block):
-                    if name in contents:
-                        contents[name].append(content_of(part.values))
-        self.masks = {name: first_of(np.concatenate(contents[name]), count) for name, count in max_records.items()}
-        self.done = dict.fromkeys(max_records, 0)
-
-    def of(self, name: str, block: Block) -> Block:
-        """The records of the next block of a group that are kept."""
-        if name not in self.masks:
-            return block
-        start, self.done[name] = self.done[name], self.done[name] + len(block)
-        return block.take(np.flatnonzero(self.masks[name][start : self.done[name]]))
-
-
-def first_of(contents: np.ndarray, count: int) -> np.ndarray:
-    """Which records come first, in an order of their contents and of their number among equal ones.
-
-    >>> first_of(np.array([5, 5, 5, 5, 9], dtype=np.uint64), 3).sum()
-    np.int64(3)
-    """
-    order = np.argsort(contents, kind="stable")
-    new = np.append(True, contents[order][1:] != contents[order][:-1])
-    starts = np.flatnonzero(new)
-    number = np.empty(contents.size, dtype=np.uint64)
-    number[order] = np.arange(contents.size) - np.repeat(starts, np.diff(np.append(starts, contents.size)))
-    with np.errstate(over="ignore"):  # mixed as whole numbers of 64 bits are
-        mixed = (contents ^ (number * np.uint64(0x9E3779B97F4A7C15))) * np.uint64(0xBF58476D1CE4E5B9)
-        mixed = (mixed ^ (mixed >> np.uint64(31))) * np.uint64(0x94D049BB133111EB)
-    mask = np.zeros(contents.size, dtype=bool)
-    mask[np.lexsort((number, contents, mixed))[:count]] = True
-    return mask
-
-
-def _readings(
-    task: Task, source: Source, progress: Progress | None = None, file: Any = None
-) -> Iterator[tuple[Iterable[Raw], bool]]:
-    """The rows of a source, and whether they are gathered: all at once, or of some people at a time.
-
-    Where somebody's rows may lie anywhere in files, those of some people at a time must fit into memory.
-    """
-    gather, times = task.gathers(source), 1
-    if gather and is_path(source.data):
-        local = [place.path for place in expanded(source.data) if not place.remote]
-        times += sum(os.path.getsize(path) for path in local if os.path.exists(path)) // BYTES_AT_ONCE
-    for number in range(times):
-        raws = source.blocks(file)
-        raws = raws if times == 1 else _share(raws, number, times)
-        yield (raws if progress is None else _with_progress(raws, progress, source.size_hint())), gather
-
-
-def _share(raws: Iterable[Raw], number: int, times: int) -> Iterator[Raw]:
-    """The rows of one of several parts of all people."""
-    for raw in raws:
-        yield raw.take(np.flatnonzero(shares(raw.keys[0], times) == number))
-
-
 def summarize_file(task: Task, part: Source) -> Partial:
     """One file by itself."""
-    return task.read(part, part.blocks(), gather=task.gathers(part))
-
-
-def _with_progress(raws: Iterable[Raw], progress: Progress, hint: int | None) -> Iterator[Raw]:
-    """The same, with a word after each batch about how many rows were read."""
-    done = 0
-    for raw in raws:
-        yield raw
-        done += len(raw)
-        progress(done, hint)
+    return task.read(part, part.blocks(read_ahead=True), gather=task.gathers(part))

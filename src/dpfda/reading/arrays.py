@@ -9,6 +9,16 @@ import numpy as np
 from dpfda.core.errors import RecordError
 from dpfda.reading.tables import as_cells, as_record
 
+#: Values of an array in memory that are handed on at a time, and rows at least and at most: they are not copied.
+AT_ONCE, FEWEST, MOST = 1 << 24, 1 << 16, 1 << 21
+#: Numbers that are taken as they are; all others become the second of these.
+AS_THEY_ARE = (np.dtype(np.float32), np.dtype(np.float64))
+
+
+def rows_at_once(width: int) -> int:
+    """Rows of so many values that are handed on at a time, where this costs no memory."""
+    return max(FEWEST, min(MOST, AT_ONCE // max(1, width)))
+
 
 def rows_of(values: object, width: int | None, lenient: bool) -> np.ndarray:
     """One row per record. In lenient reading no record decides how another is read."""

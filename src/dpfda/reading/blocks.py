@@ -7,7 +7,6 @@ no curve and no unit can come back after it was counted: a unit that counted twi
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
@@ -46,9 +45,11 @@ class Block:
         return () if self.units is None else (self.units,)
 
     def take(self, index: np.ndarray) -> Block:
-        chosen: dict[str, Any] = {n: None if (a := getattr(self, n)) is None else a[index] for n in _ASIDE}
+        """Some of them, in this order; rows that lie side by side are not copied."""
+        place = _span(index)
+        chosen: dict[str, Any] = {n: None if (a := getattr(self, n)) is None else a[place] for n in _ASIDE}
         if self.starts is None:
-            return replace(self, values=self.values[index], **chosen)
+            return replace(self, values=self.values[place], **chosen)
         assert self.times is not None
         sizes = np.diff(self.starts)[index]
         starts = np.concatenate([[0], np.cumsum(sizes)])
@@ -80,8 +81,8 @@ class Rows:
         return (self.ids,) if self.units is None or self.units is self.ids else (self.units, self.ids)
 
     def take(self, index: np.ndarray) -> Rows:
-        names = ("ids", "times", "values", "days", *_ASIDE)
-        chosen: dict[str, Any] = {n: None if (a := getattr(self, n)) is None else a[index] for n in names}
+        names, place = ("ids", "times", "values", "days", *_ASIDE), _span(index)
+        chosen: dict[str, Any] = {n: None if (a := getattr(self, n)) is None else a[place] for n in names}
         if self.units is self.ids:
             chosen["units"] = chosen["ids"]
         return replace(self, **chosen)
@@ -89,6 +90,14 @@ class Rows:
 
 _ASIDE = ("rows", "units", "order", "groups", "files")
 Raw = Block | Rows
+
+
+def _span(index: np.ndarray) -> np.ndarray | slice:
+    """The same places, as a slice where they lie side by side."""
+    first, size = int(index[0]) if index.size else 0, index.size
+    if size and index[-1] - first == size - 1 and bool((index[1:] > index[:-1]).all()):
+        return slice(first, first + size)
+    return index
 
 
 def together(raws: list[Any]) -> Any:
@@ -132,23 +141,6 @@ def _codes(labels: np.ndarray) -> np.ndarray:
     return np.array([known[label] for label in labels.tolist()], dtype=np.int64)
 
 
-def place_of(content: bytes) -> int:
-    """A place in an order that says nothing about what is ordered, the same on every machine."""
-    return int.from_bytes(hashlib.blake2b(content, digest_size=8).digest())
-
-
-def shares(labels: np.ndarray, count: int) -> np.ndarray:
-    """Which of `count` parts of all labels each one lies in: equal ones in the same, on every machine."""
-    known = {label: place_of(label.encode(errors="surrogatepass")) % count for label in set(labels.tolist())}
-    return np.array([known[label] for label in labels.tolist()], dtype=np.int64)
-
-
-def content_of(records: np.ndarray) -> np.ndarray:
-    """A number for what each record holds, which says nothing else about it: a function of that record alone."""
-    rows = np.ascontiguousarray(records, dtype=float)
-    return np.array([place_of(row.tobytes()) for row in rows], dtype=np.uint64)
-
-
 def usable(raws: Iterable[Raw], between: Stretch | None, lenient: bool) -> Iterator[Raw]:
     """Rows whose owner and group are known and whose labels lie in the declared stretch.
 
@@ -156,6 +148,9 @@ def usable(raws: Iterable[Raw], between: Stretch | None, lenient: bool) -> Itera
     error: labels outside the stretch here, missing ones where they are needed.
     """
     for raw in raws:
+        if not (lenient or (between is not None and raw.keys)):
+            yield raw
+            continue
         kept = np.ones(len(raw), dtype=bool)
         if between is not None and raw.keys:
             inside = {label: label == "" or between.holds(label) for label in set(raw.keys[0].tolist())}
@@ -310,7 +305,9 @@ def on_grid(blocks: Iterable[Block], alignment: Alignment | None) -> Iterator[Bl
         if block.starts is None:
             if alignment is not None and block.values.shape[1] != alignment.grid.size:
                 raise wrong_width(block.values.shape[1], alignment.grid.size, _of(block))
-            values = block.values if alignment is None else _told(alignment.filled, block, block.values)
+            values = block.values
+            if alignment is not None:
+                values = _told(alignment.filled, block, np.asarray(values, dtype=float))
         elif alignment is None or alignment.align is None:
             raise ParameterError(
                 "curves at their own times need a rule that brings them to the grid",

@@ -184,6 +184,15 @@ class SourceFacts:
             return parquet.count(places) if all(place.suffix in PARQUET for place in places) else None
         return None if getattr(data, "ndim", 1) == 0 or not hasattr(data, "__len__") else len(data)
 
+    def record_count(self) -> int | None:
+        """Number of records where every row is one and shapes or footers say how many: of no other data."""
+        data = self.data
+        table = hasattr(data, "columns") and (hasattr(data, "iloc") or hasattr(data, "get_columns"))
+        array = isinstance(data, np.ndarray) and (data.ndim == 2 or (data.ndim == 1 and self.width == 1))
+        arrow = not array and arrow_loaded() and isinstance(data, pa.Table | pa.RecordBatch)
+        counts = array or arrow or (table and not hasattr(data, "collect"))
+        return self.size_hint() if counts or is_path(data) else None
+
     def _watched(self, names: Sequence[str]) -> list[str]:
         """A column beside the values that would tell of repeats; where all columns are values there is none."""
         if self.units is not None or (self.columns is None and not self._roles.asides and self.layout is None):

@@ -9,6 +9,7 @@ import numpy as np
 
 from dpfda.core.errors import RecordError
 from dpfda.core.labels import texts
+from dpfda.reading.arrays import AS_THEY_ARE, rows_at_once
 from dpfda.reading.blocks import Raw
 from dpfda.reading.delimited import CURE
 from dpfda.reading.functional import ragged
@@ -20,11 +21,26 @@ def blocks(frame: Any, roles: Roles, values: Sequence[str], aside: Sequence[str]
     """Some rows at a time; the index is not data."""
     names = [str(name) for name in frame.columns]
     places = [names.index(name) for name in values] if len(set(names)) == len(names) else list(range(len(names)))
+    plain = _is_plain(list(frame.dtypes), places, roles)
+    step = max(step, rows_at_once(len(places))) if plain and not aside else step
     for start in range(0, len(frame), step):
         part = frame.iloc[start : start + step]
         labels = {name: texts(list(part.iloc[:, names.index(name)])) for name in aside}
-        columns = [part.iloc[:, place] for place in places]
-        yield roles.block(_columns(columns, [names[p] for p in places], roles, start), labels, start)
+        if plain:
+            matrix = part.iloc[:, places[0] : places[-1] + 1].to_numpy()  # as it lies there, where it is one array
+        else:
+            columns = [part.iloc[:, place] for place in places]
+            matrix = _columns(columns, [names[p] for p in places], roles, start)
+        yield roles.block(matrix, labels, start)
+
+
+def _is_plain(kinds: list[object], places: list[int], roles: Roles) -> bool:
+    """Whether the values are neighbouring columns of one kind of floats."""
+    side_by_side = bool(places) and places == list(range(places[0], places[-1] + 1))
+    if roles.layout is not None or not side_by_side:
+        return False
+    chosen = set(kinds[places[0] : places[-1] + 1])
+    return len(chosen) == 1 and chosen <= set(AS_THEY_ARE)
 
 
 def _columns(columns: list[Any], names: list[str], roles: Roles, first: int) -> Any:

@@ -17,7 +17,7 @@ from dpfda.reading.footers import stored_values
 from dpfda.reading.places import Place
 
 #: Bytes of a batch: it and its copy by rows stay near the processor. Bytes of a row group that is decoded at once.
-BATCH_BYTES, GROUP_BYTES = 1 << 22, 10 << 24
+BATCH_BYTES, GROUP_BYTES = 1 << 23, 10 << 24
 #: Read as needed, so that memory does not grow with the size of a file.
 PAGE = 1 << 16
 #: Bytes of numbers that any file may hold, and how many times its own size a larger one.
@@ -36,7 +36,8 @@ def _opened(place: Place, columns: Sequence[str] = ()) -> Iterator[tuple[parquet
             if columns:
                 cells = _cells(found, file, columns)
                 _check_claims(place, file.seek(0, io.SEEK_END), found, cells)
-                if words := [name for name in columns if is_text(found.schema_arrow.field(name).type)]:
+                kinds = found.schema_arrow  # made anew whenever it is asked for
+                if words := [name for name in columns if is_text(kinds.field(name).type)]:
                     known = found.metadata
                     found = parquet.ParquetFile(source, metadata=known, read_dictionary=words, **options)
             yield found, cells
@@ -63,7 +64,8 @@ def is_text(kind: pa.DataType) -> bool:
 
 def _lists(file: parquet.ParquetFile, columns: Sequence[str]) -> list[int]:
     """The numbers of stored columns that hold several values a row, of those chosen."""
-    nested = [name for name in columns if pa.types.is_nested(file.schema_arrow.field(name).type)]
+    kinds = file.schema_arrow
+    nested = [name for name in columns if pa.types.is_nested(kinds.field(name).type)]
     if not nested:
         return []
     paths = [file.schema.column(number).path for number in range(file.metadata.num_columns)]

@@ -7,7 +7,7 @@ record becomes depends on that record alone: an unusable one becomes missing val
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -16,7 +16,8 @@ import numpy as np
 from dpfda.core.errors import DpfdaError, FileError, ParameterError, RecordError, shown
 from dpfda.core.labels import owners, texts
 from dpfda.reading import delimited, frames, functional, parquet
-from dpfda.reading.arrays import rows_of
+from dpfda.reading.ahead import ahead
+from dpfda.reading.arrays import AS_THEY_ARE, rows_at_once, rows_of
 from dpfda.reading.arrow import arrow_loaded, load_arrow, pa
 from dpfda.reading.blocks import Block, Raw, wrong_width
 from dpfda.reading.facts import SourceFacts
@@ -37,14 +38,17 @@ class Source(SourceFacts):
 
     # -- records ------------------------------------------------------------------------------
 
-    def blocks(self, on_file: Callable[[int, int], None] | None = None) -> Iterator[Raw]:
-        """Blocks of records with their labels; `on_file(done, all)` is called after each file."""
+    def blocks(self, on_file: Callable[[int, int], None] | None = None, *, read_ahead: bool = False) -> Iterator[Raw]:
+        """Blocks of records with their labels; `on_file(done, all)` is called after each file.
+
+        Told to `read_ahead`, files are decoded in a thread of their own.
+        """
         if self.held is not None:
             yield from self.held
         else:
-            yield from self._from_labels() if self.labels_beside else self._blocks(on_file)
+            yield from self._from_labels(read_ahead) if self.labels_beside else self._blocks(on_file, read_ahead)
 
-    def _from_labels(self) -> Iterator[Raw]:
+    def _from_labels(self, read_ahead: bool) -> Iterator[Raw]:
         """Data and labels side by side."""
         if self.lenient and is_path(self.data) and expanded(self.data)[0].suffix in TEXT:
             raise ParameterError(
@@ -59,7 +63,7 @@ class Source(SourceFacts):
         beside = [("groups", None if named else self.by), ("units", self.units)]
         labels = {role: texts(_listed(given)) for role, given in beside if given is not None}
         done = 0
-        for raw in plain.blocks():
+        for raw in plain.blocks(read_ahead=read_ahead):
             if not isinstance(raw, Block):
                 raise ParameterError("a long table holds its labels", "labels beside it", "Name the column instead.")
             place = slice(done, done + len(raw))
@@ -76,14 +80,17 @@ class Source(SourceFacts):
         if any(done != len(column) for column in labels.values()):
             raise RecordError("There must be one label per record", cure="There are more.")
 
-    def _blocks(self, on_file: Callable[[int, int], None] | None) -> Iterator[Raw]:
+    def _blocks(self, on_file: Callable[[int, int], None] | None, read_ahead: bool) -> Iterator[Raw]:
         data = self.data
         if is_path(data):
             load_arrow()
-            for number, part in enumerate(parts := self.parts()):
-                yield from part._file(Place(part.data))
-                if on_file is not None:
-                    on_file(number + 1, len(parts))
+            parts = self.parts()
+            files = _each(parts)
+            for raw, done in ahead(files) if read_ahead else files:
+                if raw is not None:
+                    yield raw
+                elif on_file is not None:
+                    on_file(done, len(parts))
         elif (curves := functional.curves_of(data, self.points, self.lenient)) is not None:
             yield from self._pieces(curves) if isinstance(curves, Pieces) else self._array(curves)
         elif hasattr(data, "iloc") and hasattr(data, "columns"):
@@ -106,12 +113,12 @@ class Source(SourceFacts):
     def batches(self) -> Iterator[np.ndarray]:  # values of blocks of rows
         for raw in self.blocks():
             assert isinstance(raw, Block)
-            yield raw.values
+            yield np.asarray(raw.values, dtype=float)
 
     def labelled(self) -> Iterator[tuple[np.ndarray, np.ndarray]]:  # values, and the number of each record's group
         for raw in self.blocks():
             assert isinstance(raw, Block) and raw.groups is not None  # noqa: PT018
-            yield raw.values, raw.groups
+            yield np.asarray(raw.values, dtype=float), raw.groups
 
     def values_per_curve(self, public: bool = False) -> int:
         """Number of values per curve: from the shape or the schema, else (unless `public`) from the first records."""
@@ -138,10 +145,13 @@ class Source(SourceFacts):
         array = rows_of(values, self.width, self.lenient)
         if isinstance(values, np.ndarray) and self.width not in (None, array.shape[1]):
             raise wrong_width(array.shape[1], self.width)
-        rows = _rows_per_batch(array.shape[1])
+        plain = array.dtype in AS_THEY_ARE
+        rows = rows_at_once(array.shape[1]) if plain else _rows_per_batch(array.shape[1])
         for start in range(0, len(array), rows):
-            with np.errstate(all="ignore"):  # what a value does in a cast is nobody's business
-                batch = np.asarray(array[start : start + rows], dtype=float)
+            batch = array[start : start + rows]
+            if not plain:
+                with np.errstate(all="ignore"):  # what a value does in a cast is nobody's business
+                    batch = np.asarray(batch, dtype=float)
             yield Block(batch, np.arange(first + start, first + start + len(batch)))
 
     def _pieces(self, pieces: Pieces) -> Iterator[Block]:
@@ -176,14 +186,14 @@ class Source(SourceFacts):
             batches = None
         if batches is None:
             raise FileError("The table cannot be read: a cell, or the type of a column. Choose numeric columns.")
-        yield from self._record_batches(names, quietly(batches))
+        yield from self._record_batches(names, quietly(batches), Room())
 
     def _check_names(self, names: Sequence[str]) -> None:
         if self._chooses and len(set(names)) < len(names):
             raise FileError("Column names repeat; every column needs its own.")
 
-    def _record_batches(self, names: list[str], batches: Iterable[pa.RecordBatch]) -> Iterator[Raw]:
-        roles, room, first = self._roles, Room(), 0
+    def _record_batches(self, names: list[str], batches: Iterable[pa.RecordBatch], room: Room) -> Iterator[Raw]:
+        roles, first = self._roles, 0
         self._check_names(names)
         if len(set(names)) < len(names):
             unique = [f"{i} {name}" for i, name in enumerate(names)]
@@ -197,6 +207,7 @@ class Source(SourceFacts):
                 part = batch.slice(start, step)
                 yield arrow_block(part, values, roles, first, self.file, room)
                 first += part.num_rows
+            batch = part = None  # what was decoded goes before more is
 
     def _batches_of(self, items: Iterator[Any]) -> Iterator[Raw]:
         """An iterator of batches (arrays, tables) or of single records: the first item says which.
@@ -224,12 +235,12 @@ class Source(SourceFacts):
 
     # -- files ----------------------------------------------------------------------------
 
-    def _file(self, place: Place) -> Iterator[Raw]:
+    def _file(self, place: Place, room: Room) -> Iterator[Raw]:
         """Blocks of one file; errors about its records name it where it is one of several."""
         try:
             if place.suffix in PARQUET:
                 chosen = self.chosen(parquet.names(place))
-                yield from self._record_batches(chosen, parquet.batches(place, chosen))
+                yield from self._record_batches(chosen, parquet.batches(place, chosen), room)
                 return
             if place.suffix not in TEXT:
                 self._names_in(place)  # says so
@@ -261,6 +272,15 @@ class Source(SourceFacts):
             labels = {word: texts(column) for word, column in zip(words, columns, strict=False)}
             yield roles.block(values, labels, first, self.file)
             first += len(values)
+
+
+def _each(parts: list[Source]) -> Generator[tuple[Raw | None, int], None, None]:
+    """Blocks of file after file, and how many files are done; after each of them, a word without a block."""
+    room = Room()  # for all of them
+    for number, part in enumerate(parts):
+        for raw in part._file(Place(part.data), room):
+            yield raw, number
+        yield None, number + 1
 
 
 def _listed(labels: Any) -> list[Any]:

@@ -19,6 +19,7 @@ import numpy as np
 
 from dpfda.core.errors import ParameterError, RecordError, UnitWarning, shown
 from dpfda.core.labels import Coder, owners, texts
+from dpfda.reading.ahead import WAITING
 from dpfda.reading.arrow import pa
 from dpfda.reading.blocks import Block, Raw, Rows
 from dpfda.reading.delimited import CURE
@@ -187,6 +188,10 @@ def pick(names: Sequence[str], columns: Columns) -> list[str]:
 # -- Arrow --------------------------------------------------------------------------------------
 
 
+#: Batches that may be on their way at once, beside the newest: those that wait, and the one that is added up.
+MOST_HELD = WAITING + 1
+
+
 class Room:
     """Memory for one batch after another: taken again as soon as nobody holds what was in it.
 
@@ -196,12 +201,13 @@ class Room:
     def __init__(self) -> None:
         self.bases: list[np.ndarray] = []
 
-    def matrix(self, rows: int, width: int) -> np.ndarray:
-        size = rows * width
+    def matrix(self, rows: int, width: int, single: bool = False) -> np.ndarray:
+        size, kind = rows * width, np.dtype(np.float32 if single else np.float64)
         for i in range(len(self.bases)):
-            if self.bases[i].size >= size and sys.getrefcount(self.bases[i]) == 2:  # no view of it is left
+            fits = self.bases[i].size >= size and self.bases[i].dtype == kind
+            if fits and sys.getrefcount(self.bases[i]) == 2:  # no view of it is left
                 return self.bases[i][:size].reshape(rows, width)
-        self.bases = [*self.bases[-2:], np.empty(size)]
+        self.bases = [*self.bases[-MOST_HELD:], np.empty(size, dtype=kind)]
         return self.bases[-1].reshape(rows, width)
 
 
@@ -222,7 +228,8 @@ def arrow_block(
         except RecordError as error:
             raise error.shifted(first) from None
     else:
-        columns = (Room() if room is None else room).matrix(batch.num_rows, len(values))
+        single = roles.layout is None and all(pa.types.is_float32(own[name].type) for name in values)
+        columns = (Room() if room is None else room).matrix(batch.num_rows, len(values), single)
         for i, name in enumerate(values):
             if isinstance(roles.layout, Long) and roles.layout.day is not None and name == roles.layout.time:
                 columns[:, i] = stamps(own[name], roles.layout.day, roles.lenient)
@@ -236,7 +243,7 @@ def _numbers(column: pa.Array, name: str, lenient: bool) -> np.ndarray:
     if pa.types.is_dictionary(column.type) and numeric(column.type.value_type):
         column = column.dictionary_decode()
     if numeric(column.type):
-        if not pa.types.is_float64(column.type):
+        if not (pa.types.is_float64(column.type) or pa.types.is_float32(column.type)):
             column = column.cast(pa.float64(), safe=False)
         return column.to_numpy(zero_copy_only=False)
     if not lenient:
@@ -266,6 +273,7 @@ def _listed(columns: list[pa.Array], roles: Roles) -> Any:
         if not roles.lenient:
             raise RecordError("A curve has as many times as values", np.flatnonzero(~fits).tolist(), "Repair it.")
         values, times = values[np.repeat(fits, lengths)], times[np.repeat(fits, others)]
+    times, values = np.asarray(times, dtype=float), np.asarray(values, dtype=float)
     return Pieces(times, values, np.concatenate([[0], np.cumsum(np.where(fits, lengths, 0))]))
 
 
@@ -280,7 +288,7 @@ def _rectangle(values: np.ndarray, lengths: np.ndarray, roles: Roles) -> np.ndar
         raise RecordError(
             f"A list has another length than the {width} of the grid", bad, "Repair it, or give its times."
         )
-    rows = np.full((len(lengths), width), np.nan)
+    rows = np.full((len(lengths), width), np.nan, dtype=values.dtype)
     starts = np.concatenate([[0], np.cumsum(lengths)])
     for i in np.flatnonzero(fits).tolist():
         rows[i] = values[starts[i] : starts[i + 1]]

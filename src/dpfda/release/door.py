@@ -95,25 +95,28 @@ def execute(
     ledger: Ledger | None,
     query: str,
     reread: Reread | None,
+    again: bool = False,
 ) -> Releases:
     """Summaries, each through its own plan, under the one charge that `joint_plan` states for all of them.
 
-    A plan of several stages reads the records again for each of them, through the problem it is given.
+    A plan of several stages reads the records again for each of them, through the problem it is given. Where they are
+    as well read `again` as not, a stage is read without what may not be needed.
     """
     check_name("names of queries", query)
     on_lattice = {}
     for name, plan in plans.items():
         if reread is None and plan.schedule.passes > 1:
             raise PlanMismatch("This plan reads the records several times: pass them, or plan with passes=1.")
-        plan.stage.check(summaries[name])
-        on_lattice[name] = plan.stage.to_lattice(summaries[name])
+        first = plan.stage.as_read(again)
+        first.check(summaries[name])
+        on_lattice[name] = first.to_lattice(summaries[name])
     account = Account(joint_plan, plans)
     account.add({name: plan.stage for name, plan in plans.items()})
     load_all()
     receipt = _charge(joint_plan, ledger, query)
     with note_charge_stands(receipt.entry, receipt.study):
         drawn = {name: [_draw(plan.stage, on_lattice[name])] for name, plan in plans.items()}
-        _draw_later_stages(plans, summaries, drawn, account, reread)
+        _draw_later_stages(plans, summaries, drawn, account, reread, again)
         releases = {name: plan.build_release(drawn[name], receipt) for name, plan in plans.items()}
     log.info("released %s for plan %s at epsilon %s", query, joint_plan.digest[:12], joint_plan.epsilon)
     return releases
@@ -174,12 +177,13 @@ def _draw_later_stages(
     drawn: dict[str, list[np.ndarray]],
     account: Account,
     reread: Reread | None,
+    again: bool,
 ) -> None:
     """Later stages, one pass over the records for all plans together; a stage may share the pass before it."""
     pending, latest = plans, dict(summaries)
     while pending:
         following = {name: plan.schedule.next(drawn[name]) for name, plan in pending.items()}
-        stages: dict[str, Stage] = {name: stage for name, stage in following.items() if stage is not None}
+        stages = {name: stage.as_read(again) for name, stage in following.items() if stage is not None}
         others = {n: stage.encoder for n, stage in stages.items() if stage.encoder.key != latest[n].key}
         if others and reread is None:
             raise PlanMismatch("This plan reads the records several times: pass them, or plan with passes=1.")

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
 from dpfda import engines
 from dpfda.core.errors import ParameterError, PlanMismatch
+from dpfda.core.labels import as_groups
 from dpfda.engines import Declared, Summary
-from dpfda.engines.summarize import NOTHING
-from dpfda.engines.task import Labels
+from dpfda.engines.aligned import Aligned
+from dpfda.engines.summarize import NOTHING, count
+from dpfda.engines.task import Labels, Task
 from dpfda.problems.contracts import Encoder
 
 if TYPE_CHECKING:
@@ -24,11 +26,21 @@ class Passes(Protocol):
     def single_pass_reason(self) -> str:
         """Why there can be no second pass, if so."""
 
+    @property
+    def again(self) -> bool:
+        """Whether records are as well read twice as once, because they are in memory."""
+
     def read(self, problems: Mapping[str, Encoder], max_records: Mapping[str, int]) -> Mapping[str, Summary]:
         """One summary for each problem; of records whose number is public and given, no more than `max_records`."""
 
     def summarize_all(self, problem: Encoder) -> Mapping[str, Summary]:
         """All records through one problem, for whichever groups there are: how many there are is public."""
+
+    def count(self, problem: Encoder) -> Mapping[str, int] | None:
+        """How many records there are, for whichever groups, where that is public and known without encoding them."""
+
+    def forget(self) -> None:
+        """Let go of whatever passes shared: the release is done."""
 
 
 def listed(labels: Labels) -> Labels:
@@ -43,6 +55,7 @@ class FromRecords:
     curves: Curves
     units: Labels = None
     declared: Declared = NOTHING
+    aligned: Aligned = field(default_factory=Aligned, init=False, repr=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "units", listed(self.units))
@@ -51,17 +64,37 @@ class FromRecords:
     def single_pass_reason(self) -> str:
         return "a checkpoint" if self.declared.checkpoint is not None else self.curves.single_pass_reason
 
+    @property
+    def again(self) -> bool:
+        return not self.single_pass_reason and self.curves.cluster is None and self.curves.source().in_memory
+
     def read(self, problems: Mapping[str, Encoder], max_records: Mapping[str, int]) -> Mapping[str, Summary]:
         kept = max_records if self.declared.checkpoint is None else {}  # a checkpoint keeps all: more may follow
         return {
             name: engines.summarize(
-                problem, self.curves, max_records=kept.get(name), units=self.units, declared=self.declared
+                problem,
+                self.curves,
+                max_records=kept.get(name),
+                units=self.units,
+                declared=self.declared,
+                aligned=self.aligned,
             )
             for name, problem in problems.items()
         }
 
     def summarize_all(self, problem: Encoder) -> Mapping[str, Summary]:
         return self.read({"": problem}, {})
+
+    def count(self, problem: Encoder) -> Mapping[str, int] | None:
+        return self._count(Task(problem), None)
+
+    def _count(self, task: Task, by: Labels) -> Mapping[str, int] | None:
+        if self.single_pass_reason:
+            return None
+        return count(task, self.curves, by, self.units, self.declared, self.aligned)
+
+    def forget(self) -> None:
+        self.aligned.forget()
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,6 +116,9 @@ class FromGroupedRecords(FromRecords):
     def summarize_all(self, problem: Encoder) -> Mapping[str, Summary]:
         return self._summarize(problem, {})
 
+    def count(self, problem: Encoder) -> Mapping[str, int] | None:
+        return self._count(Task(problem, grouped=True, groups=as_groups(self.groups)), self.by)
+
     def _summarize(
         self, problems: Encoder | Mapping[str, Encoder], max_records: Mapping[str, int]
     ) -> Mapping[str, Summary]:
@@ -95,6 +131,7 @@ class FromGroupedRecords(FromRecords):
             max_records=kept or None,
             units=self.units,
             declared=self.declared,
+            aligned=self.aligned,
         )
 
 
@@ -117,6 +154,10 @@ class FromSummaries:
     def single_pass_reason(self) -> str:
         return "a summary" if set(self.summaries) == {""} else "summaries"
 
+    @property
+    def again(self) -> bool:
+        return False
+
     def read(self, problems: Mapping[str, Encoder], max_records: Mapping[str, int]) -> Mapping[str, Summary]:
         if set(problems) != set(self.summaries):
             raise PlanMismatch("There must be one summary per group of the plan.")
@@ -124,3 +165,9 @@ class FromSummaries:
 
     def summarize_all(self, problem: Encoder) -> Mapping[str, Summary]:
         return self.summaries
+
+    def count(self, problem: Encoder) -> Mapping[str, int] | None:
+        return None
+
+    def forget(self) -> None:
+        """Nothing was shared."""

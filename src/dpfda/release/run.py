@@ -18,6 +18,7 @@ from dpfda.core.checks import check_name
 from dpfda.core.errors import LeftOutWarning, NoiseWarning, ParameterError, PlanMismatch
 from dpfda.engines import Summary
 from dpfda.ledger import Ledger
+from dpfda.problems.contracts import Encoder
 from dpfda.release import door
 from dpfda.release.door import Member, Releases
 from dpfda.release.passes import Passes
@@ -55,7 +56,10 @@ def run(plan: Runnable, passes: Passes, ledger: LedgerOrPath = None, query: str 
     """Releases of all members of a plan, by name, under one charge."""
     opened = _check_and_open(plan, passes, ledger, query)
     warn_of_noise(plan)
-    return _check_and_execute(plan, _read(plan, passes), passes, opened, query)
+    try:
+        return _check_and_execute(plan, _read(plan, passes), passes, opened, query)
+    finally:
+        passes.forget()
 
 
 def run_counted(
@@ -64,25 +68,33 @@ def run_counted(
     ledger: LedgerOrPath = None,
     query: str | None = None,
 ) -> tuple[P, Releases]:
-    """The same where n is public but not known: plan for a stand-in, count while reading, plan again.
+    """The same where n is public but not known: plan for a stand-in, count, plan again.
 
-    `plan_for` makes the plan for these numbers of records, by name; for None, the stand-in.
+    `plan_for` makes the plan for these numbers of records, by name; for None, the stand-in. Records that cannot be
+    counted otherwise are counted while the stand-in reads them.
     """
     stand_in = plan_for(None)
     opened = _check_and_open(stand_in, passes, ledger, query)
-    found = passes.summarize_all(next(iter(stand_in.members.values())).stage.encoder)
-    plan = plan_for({name: summary.count for name, summary in found.items()})
-    check_passes(plan, passes.single_pass_reason)
-    warn_of_noise(plan)
-    if any(member.stage.encoder.key != found[name].key for name, member in plan.members.items()):
-        if passes.single_pass_reason:  # for this many records another first pass is better
-            raise ParameterError(
-                "without n the records are read twice",
-                passes.single_pass_reason,
-                "Pass n, the public number of records (or plan without a check: dp.Auto(passes=1, check=False)).",
-            )
-        found = _read(plan, passes)
-    return plan, _check_and_execute(plan, found, passes, opened, query)
+    encoder = next(iter(stand_in.members.values())).stage.as_read(passes.again).encoder
+    try:
+        sizes = passes.count(encoder)
+        found = passes.summarize_all(encoder) if sizes is None else None
+        plan = plan_for(sizes if found is None else {name: summary.count for name, summary in found.items()})
+        check_passes(plan, passes.single_pass_reason)
+        warn_of_noise(plan)
+        if found is None:
+            found = _read(plan, passes)
+        elif any(encoder.key != found[name].key for name, encoder in _encoders(plan, passes).items()):
+            if passes.single_pass_reason:  # for this many records another first pass is better
+                raise ParameterError(
+                    "without n the records are read twice",
+                    passes.single_pass_reason,
+                    "Pass n, the public number of records (or plan without a check: dp.Auto(passes=1, check=False)).",
+                )
+            found = _read(plan, passes)
+        return plan, _check_and_execute(plan, found, passes, opened, query)
+    finally:
+        passes.forget()
 
 
 def warn_of_noise(plan: Runnable) -> None:
@@ -135,8 +147,13 @@ def _max_records(plan: Runnable, names: Iterable[str]) -> dict[str, int]:
 
 
 def _read(plan: Runnable, passes: Passes) -> Mapping[str, Summary]:
-    problems = {name: member.stage.encoder for name, member in plan.members.items()}
+    problems = _encoders(plan, passes)
     return passes.read(problems, _max_records(plan, problems))
+
+
+def _encoders(plan: Runnable, passes: Passes) -> dict[str, Encoder]:
+    """What the first pass reads the records for."""
+    return {name: member.stage.as_read(passes.again).encoder for name, member in plan.members.items()}
 
 
 def _check_and_execute(
@@ -146,6 +163,6 @@ def _check_and_execute(
         raise PlanMismatch("There must be one summary per group of the plan.")
     plan.check_summaries(found)
     reread = None if passes.single_pass_reason else lambda problems: passes.read(problems, _max_records(plan, problems))
-    releases = door.execute(plan, plan.members, found, ledger, query or plan.query, reread)
+    releases = door.execute(plan, plan.members, found, ledger, query or plan.query, reread, passes.again)
     tell_cautions(releases)
     return releases

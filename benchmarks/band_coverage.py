@@ -1,9 +1,9 @@
 """Do the error bars of means hold? Coverage and width of bands, forecasts, and tests of differences.
 
-    python benchmarks/coverage.py                         # all cells: about half an hour on two cores
-    python benchmarks/coverage.py --only glucose --runs 50 --name coverage_try
-    python benchmarks/coverage.py --only judge:           # populations that nothing was tuned on
-    python benchmarks/coverage.py --report                # tables of what is saved, without a run
+    python benchmarks/band_coverage.py                         # all cells: about half an hour on two cores
+    python benchmarks/band_coverage.py --only glucose --runs 50 --name coverage_try
+    python benchmarks/band_coverage.py --only judge:           # populations that nothing was tuned on
+    python benchmarks/band_coverage.py --report                # tables of what is saved, without a run
 
 Every figure goes through the default plan of somebody who sets nothing. `band` is held against the mean of the records,
 `confidence_band` against the mean of their population, `noise_band` (the only band of earlier versions) against that

@@ -1,0 +1,176 @@
+"""All records of a source in this process: as they stream by, or as an earlier pass made them ready."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
+from typing import TypeAlias, TypeVar
+
+import numpy as np
+
+from dpfda.engines.aligned import Aligned, worth_holding
+from dpfda.engines.task import ALL, Partial, Task, added_up
+from dpfda.problems.summary import Summary
+from dpfda.reading.blocks import Block, Raw
+from dpfda.reading.curves import Progress
+from dpfda.reading.places import expanded, is_path
+from dpfda.reading.shares import content_of, shares
+from dpfda.reading.source import Source
+
+#: Files of which somebody's rows may lie anywhere are read once for each so many bytes, some people at a time.
+BYTES_AT_ONCE = 1 << 28
+T = TypeVar("T")
+#: Told after each file how many are done, of how many.
+OnFile: TypeAlias = Callable[[int, int], None]
+
+
+def summarize_local(
+    task: Task, source: Source, progress: Progress | None = None, aligned: Aligned | None = None
+) -> dict[str, Summary]:
+    """All records of a source, in this process; no more than are wanted, where that is public."""
+    if task.max_records is not None and source.single_use:  # it may have to be read again
+        source = replace(source, held=list(source.blocks()))
+    # How many rows there are is private under some relations, and where somebody has several.
+    reported = None if task.problem.count_is_private or task.keyed_in(source) else progress
+    reading: _Streaming | _Sharing
+    if aligned is not None and worth_holding(task, source):
+        reading = _Sharing(task, source, aligned)
+    else:
+        reading = _Streaming(task, source, getattr(progress, "file", None))
+    whole = reading.summaries(reported)
+    found = {name: summary.count for name, summary in whole.summaries.items()}
+    surplus = {name: most for name, most in (task.max_records or {}).items() if found.get(name, 0) > most}
+    if surplus:
+        whole = replace(reading.summaries(None, Kept(reading.parts(), surplus)), cut=frozenset(surplus))
+    return task.finished(whole, reading.source)
+
+
+def count_local(task: Task, source: Source, aligned: Aligned) -> dict[str, int] | None:
+    """How many records there are in each group, where no file must be read and nothing encoded to know it."""
+    if task.problem.count_is_private:
+        return None
+    if not (task.grouped or task.keyed_in(source) or source.labels_beside):
+        rows = source.record_count()
+        if rows is not None:
+            return {ALL: rows} if rows else None
+    if not worth_holding(task, source):
+        return None
+    found: dict[str, int] = {}
+    for name, block in _Sharing(task, source, aligned).parts():
+        found[name] = found.get(name, 0) + len(block)
+    if not any(found.values()):
+        return None
+    names = [ALL] if not task.grouped else task.groups if task.groups is not None else sorted(found)
+    return {name: found.get(name, 0) for name in names}
+
+
+class _Streaming:
+    """Records that are read anew each time."""
+
+    def __init__(self, task: Task, source: Source, file: OnFile | None = None):
+        self.task, self.source, self.file = task, source, file
+
+    def summaries(self, progress: Progress | None, kept: Kept | None = None) -> Partial:
+        task, source = self.task, self.source
+        readings = _readings(task, source, progress, None if kept is not None else self.file)
+        return added_up(task.read(source, raws, gather=gather, kept=kept) for raws, gather in readings)
+
+    def parts(self) -> Iterator[tuple[str, Block]]:
+        for raws, gather in _readings(self.task, self.source):
+            yield from self.task.parts(self.source, self.task.records(self.source, raws, gather))
+
+
+class _Sharing:
+    """Records that are made ready by whoever reads them first."""
+
+    def __init__(self, task: Task, source: Source, aligned: Aligned):
+        self.task, self.aligned = task, aligned
+        held = aligned.ready(task)
+        self.source = source if held is None else held.source  # whose groups are numbered
+
+    def summaries(self, progress: Progress | None, kept: Kept | None = None) -> Partial:
+        parts = self.parts()
+        if progress is not None:
+            parts = _with_progress(parts, progress, self.source.size_hint(), lambda part: len(part[1]))
+        summaries = self.task.added(parts, kept)
+        return Partial(summaries, self.aligned.found)
+
+    def parts(self) -> Iterator[tuple[str, Block]]:
+        held = self.aligned.ready(self.task)
+        return self.aligned.made(self.task, self.source) if held is None else iter(held.parts)
+
+
+class Kept:
+    """Which records of some groups are kept: as many as are wanted, in a fixed random order of what records hold.
+
+    Equal records are told apart by their number among them, so that none of their kind goes with all of it. What is
+    kept of two data sets that differ in one record differs in one record at most (derivations: a public number of
+    records). Records are asked for in the order in which they are read, which is the same every time.
+    """
+
+    def __init__(self, parts: Iterable[tuple[str, Block]], max_records: Mapping[str, int]):
+        contents: dict[str, list[np.ndarray]] = {name: [] for name in max_records}
+        for name, part in parts:
+            if name in contents:
+                contents[name].append(content_of(part.values))
+        self.masks = {name: first_of(np.concatenate(contents[name]), count) for name, count in max_records.items()}
+        self.done = dict.fromkeys(max_records, 0)
+
+    def of(self, name: str, block: Block) -> Block:
+        """The records of the next block of a group that are kept."""
+        if name not in self.masks:
+            return block
+        start, self.done[name] = self.done[name], self.done[name] + len(block)
+        return block.take(np.flatnonzero(self.masks[name][start : self.done[name]]))
+
+
+def first_of(contents: np.ndarray, count: int) -> np.ndarray:
+    """Which records come first, in an order of their contents and of their number among equal ones.
+
+    >>> first_of(np.array([5, 5, 5, 5, 9], dtype=np.uint64), 3).sum()
+    np.int64(3)
+    """
+    order = np.argsort(contents, kind="stable")
+    new = np.append(True, contents[order][1:] != contents[order][:-1])
+    starts = np.flatnonzero(new)
+    number = np.empty(contents.size, dtype=np.uint64)
+    number[order] = np.arange(contents.size) - np.repeat(starts, np.diff(np.append(starts, contents.size)))
+    with np.errstate(over="ignore"):  # mixed as whole numbers of 64 bits are
+        mixed = (contents ^ (number * np.uint64(0x9E3779B97F4A7C15))) * np.uint64(0xBF58476D1CE4E5B9)
+        mixed = (mixed ^ (mixed >> np.uint64(31))) * np.uint64(0x94D049BB133111EB)
+    mask = np.zeros(contents.size, dtype=bool)
+    mask[np.lexsort((number, contents, mixed))[:count]] = True
+    return mask
+
+
+def _readings(
+    task: Task, source: Source, progress: Progress | None = None, file: OnFile | None = None
+) -> Iterator[tuple[Iterable[Raw], bool]]:
+    """The rows of a source, and whether they are gathered: all at once, or of some people at a time.
+
+    Where somebody's rows may lie anywhere in files, those of some people at a time must fit into memory.
+    """
+    gather, times = task.gathers(source), 1
+    if gather and is_path(source.data):
+        local = [place.path for place in expanded(source.data) if not place.remote]
+        times += sum(os.path.getsize(path) for path in local if os.path.exists(path)) // BYTES_AT_ONCE
+    for number in range(times):
+        raws = source.blocks(file, read_ahead=True)
+        raws = raws if times == 1 else _share(raws, number, times)
+        yield (raws if progress is None else _with_progress(raws, progress, source.size_hint(), len)), gather
+
+
+def _share(raws: Iterable[Raw], number: int, times: int) -> Iterator[Raw]:
+    """The rows of one of several parts of all people."""
+    for raw in raws:
+        yield raw.take(np.flatnonzero(shares(raw.keys[0], times) == number))
+
+
+def _with_progress(items: Iterable[T], progress: Progress, hint: int | None, size: Callable[[T], int]) -> Iterator[T]:
+    """The same, with a word after each batch about how many rows were read."""
+    done = 0
+    for item in items:
+        yield item
+        done += size(item)
+        progress(done, hint)

@@ -1,0 +1,61 @@
+"""Reading ahead: what comes next is decoded in one thread of its own while what is here is added up.
+
+Items keep their order, few of them wait, and an error is raised where it would have been. However the reading ends, the
+thread ends with it.
+"""
+
+from __future__ import annotations
+
+import contextvars
+import queue
+import threading
+from collections.abc import Generator, Iterator
+from typing import Any, TypeVar
+
+T = TypeVar("T")
+#: Items that wait, at most, and seconds after which a waiting thread looks whether it is still wanted.
+WAITING, LOOKS = 3, 0.1
+
+
+def ahead(items: Generator[T, None, None]) -> Iterator[T]:
+    """The same items, made in a thread of their own."""
+    ready: queue.Queue[tuple[str, Any]] = queue.Queue(WAITING)
+    unwanted = threading.Event()
+
+    def hand_on(kind: str, what: object) -> None:
+        while not unwanted.is_set():
+            try:
+                return ready.put((kind, what), timeout=LOOKS)
+            except queue.Full:
+                continue
+
+    def work() -> None:
+        try:
+            for item in items:
+                hand_on("item", item)
+                del item  # whoever took it may be done with its memory
+                if unwanted.is_set():
+                    break
+        except BaseException as error:  # it is the reader's, who meets it in its turn
+            hand_on("error", error)
+        else:
+            hand_on("end", None)
+        finally:
+            items.close()
+
+    thread = threading.Thread(target=contextvars.copy_context().run, args=(work,), name="dpfda-ahead", daemon=True)
+    thread.start()
+    try:
+        while True:
+            kind, what = ready.get()
+            if kind == "end":
+                return
+            if kind == "error":
+                raise what
+            yield what
+            del what
+    finally:
+        unwanted.set()
+        while not ready.empty():  # nobody waits for room
+            ready.get_nowait()
+        thread.join()

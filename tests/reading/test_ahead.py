@@ -1,0 +1,92 @@
+"""Reading ahead: the same items in the same order, errors in their turn, and no thread that stays."""
+
+from __future__ import annotations
+
+import threading
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import dpfda as dp
+from dpfda.reading import source as readers
+from dpfda.reading.ahead import WAITING, ahead
+
+
+def threads() -> list[str]:
+    return [thread.name for thread in threading.enumerate() if thread.name == "dpfda-ahead"]
+
+
+def test_items_keep_their_order_and_are_made_elsewhere():
+    def items():
+        for i in range(50):
+            yield i, threading.current_thread() is threading.main_thread()
+
+    assert list(ahead(items())) == [(i, False) for i in range(50)]
+    assert threads() == []
+
+
+def test_an_error_comes_in_its_turn():
+    def items():
+        yield 1
+        yield 2
+        raise dp.errors.RecordError("A cell does not hold a number", [3])
+
+    stream = ahead(items())
+    assert [next(stream), next(stream)] == [1, 2]
+    with pytest.raises(dp.errors.RecordError, match="row 3") as caught:
+        next(stream)
+    assert caught.value.__context__ is None
+    assert threads() == []
+
+
+@pytest.mark.parametrize("taken", [1, WAITING + 2])
+def test_who_stops_early_leaves_no_thread(taken):
+    made, closed = [], []
+
+    def items():
+        try:
+            for i in range(10**6):
+                made.append(i)
+                yield i
+        finally:
+            closed.append(True)
+
+    stream = ahead(items())
+    for _ in range(taken):
+        next(stream)
+    stream.close()
+    assert threads() == []
+    assert closed == [True]
+    assert len(made) <= taken + WAITING + 2  # few wait
+
+
+def test_an_interrupt_where_records_are_added_up_ends_the_reading(tmp_path, monkeypatch):
+    path = tmp_path / "c.parquet"
+    pq.write_table(pa.table({f"h{i}": np.zeros(5000) for i in range(6)}), path, row_group_size=100)
+    plan = dp.MeanPlan(n=5000, epsilon=1, bound=dp.L2Ball(1.0), grid=6)
+
+    def interrupted(self, batch):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(type(plan.problem), "total", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            dp.engines.summarize(plan.problem, path)
+    assert threads() == []
+    assert dp.engines.summarize(plan.problem, path).count == 5000
+
+
+def test_files_are_told_of_when_their_records_are_through(tmp_path):
+    for name in "ab":
+        pq.write_table(pa.table({f"h{i}": np.zeros(300) for i in range(6)}), tmp_path / f"{name}.parquet")
+    files = [tmp_path / "a.parquet", tmp_path / "b.parquet"]
+    seen, rows = [], []
+
+    def told(done: int, of: int) -> None:
+        seen.append((sum(rows), done, of, threading.current_thread() is threading.main_thread()))
+
+    for raw in readers.Source(files).blocks(told, read_ahead=True):
+        rows.append(len(raw))
+    assert seen == [(300, 1, 2, True), (600, 2, 2, True)]
