@@ -7,6 +7,7 @@ import graphlib
 import re
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -75,10 +76,15 @@ def modules() -> list[Path]:
     return sorted(p for p in ROOT.rglob("*.py") if p != ROOT / "__init__.py")
 
 
+@cache
+def tree_of(path: Path) -> ast.Module:
+    return ast.parse(path.read_text())
+
+
 def imported(path: Path) -> set[str]:
     """Modules of ours that a module needs when it is loaded."""
     found = set()
-    for node in ast.parse(path.read_text()).body:
+    for node in tree_of(path).body:
         if isinstance(node, ast.ImportFrom):
             assert not node.level, f"{path.name} imports by dots: say where from"
             if (node.module or "").split(".")[0] == "dpfda":
@@ -120,7 +126,7 @@ def named(node: ast.AST) -> list[str]:
 
 @pytest.mark.parametrize("path", modules(), ids=name_of)
 def test_special_packages_stay_in_their_rooms(path):
-    for node in ast.walk(ast.parse(path.read_text())):
+    for node in ast.walk(tree_of(path)):
         for name in named(node):
             package = name if name in SPECIAL else name.split(".")[0]
             allowed = SPECIAL.get(package, {room_of(path)})
@@ -130,7 +136,7 @@ def test_special_packages_stay_in_their_rooms(path):
 @pytest.mark.parametrize("path", modules(), ids=name_of)
 def test_heavy_packages_wait(path):
     """Those above run no import statement, and scipy loads its parts when they are named."""
-    for node in ast.parse(path.read_text()).body:  # not what is for type checkers only
+    for node in tree_of(path).body:  # not what is for type checkers only
         if isinstance(node, ast.Import | ast.ImportFrom):
             assert not {name.split(".")[0] for name in named(node)} & set(LAZY), f"{path.name}:{node.lineno}"
             assert not [name for name in named(node) if name.startswith("scipy.")], f"{path.name}:{node.lineno}"
@@ -139,7 +145,7 @@ def test_heavy_packages_wait(path):
 def test_few_modules_load_others_by_name():
     found = set()
     for path in modules():
-        for node in ast.walk(ast.parse(path.read_text())):
+        for node in ast.walk(tree_of(path)):
             if isinstance(node, ast.Name) and node.id in ("import_module", "lazy", "__import__"):
                 found.add(name_of(path))
     assert found == LOADERS
@@ -147,7 +153,7 @@ def test_few_modules_load_others_by_name():
 
 @pytest.mark.parametrize("path", modules(), ids=name_of)
 def test_imports_inside_functions_are_for_optional_packages(path):
-    for function in ast.walk(ast.parse(path.read_text())):
+    for function in ast.walk(tree_of(path)):
         if isinstance(function, ast.FunctionDef):
             for node in ast.walk(function):
                 if isinstance(node, ast.Import):
@@ -159,7 +165,7 @@ def test_imports_inside_functions_are_for_optional_packages(path):
 def test_modules_are_small_and_open_with_a_preface(path):
     text = path.read_text()
     assert text.count("\n") <= 400
-    assert ast.get_docstring(ast.parse(text))
+    assert ast.get_docstring(tree_of(path))
 
 
 def test_randomness_has_one_door():
@@ -167,7 +173,7 @@ def test_randomness_has_one_door():
     makers = {
         name_of(path)
         for path in modules()
-        for node in ast.walk(ast.parse(path.read_text()))
+        for node in ast.walk(tree_of(path))
         if isinstance(node, ast.Attribute) and node.attr in ("default_rng", "RandomState", "seed")
     }
     assert {name for name in makers if not name.startswith("audits/")} == {

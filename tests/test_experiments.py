@@ -119,26 +119,29 @@ def test_a_run_goes_on_where_it_stopped(tmp_path):
     def watch(done: int, total: int, name: str) -> None:
         seen.append((done, total))
 
-    def run(scale=TINY, modes=(PAPER,)):
+    small = replace(TINY, sizes=(100,))
+
+    def run(scale=small, modes=(PAPER,)):
         seen.clear()
         return study.carry_out(["mechanisms"], scale, tmp_path, modes=modes, watch=watch)["mechanisms"]
 
     first = run()
-    assert seen == [(i, 8) for i in range(9)]
+    assert seen == [(i, 4) for i in range(5)]
     assert run() == first
-    assert seen == [(8, 8)]
+    assert seen == [(4, 4)]
     cell = sorted((tmp_path / "cells" / "mechanisms").glob("*.json"))[0]
     cell.write_text(cell.read_text()[:100])
     assert run() == first  # seeds make the same numbers again
-    assert seen == [(7, 8), (8, 8)]
+    assert seen == [(3, 4), (4, 4)]
     assert not list(tmp_path.rglob("*.part"))
-    run(replace(TINY, draws=21))
-    assert seen[0] == (0, 8)
+    run(replace(small, draws=21))
+    assert seen[0] == (0, 4)
 
 
 def test_rows_do_not_depend_on_the_number_of_processes(tmp_path):
+    small = replace(TINY, sizes=(100,))
     one, two = (
-        study.carry_out(["mechanisms"], TINY, tmp_path / str(k), modes=(PAPER,), workers=k)["mechanisms"]
+        study.carry_out(["mechanisms"], small, tmp_path / str(k), modes=(PAPER,), workers=k)["mechanisms"]
         for k in (1, 2)
     )
     assert one == two

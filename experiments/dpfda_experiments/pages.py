@@ -112,7 +112,7 @@ def save_skipped(name: str, title: str, why: str, folder: Path) -> None:
 def assemble(
     parts: Iterable[tuple[str, str, str, Report]], skipped: dict[str, str], how: str, folder: Path
 ) -> tuple[Path, Path]:
-    """One page, in Markdown and (with the pictures inside) for a browser."""
+    """One page, in Markdown and (with the saved pictures inside) for a browser."""
     parts = list(parts)
     claims = [(title, claim) for _, title, _, report in parts for claim in report.claims]
     summaries = [_verdicts([pair for pair in claims if pair[1].ours is ours], ours) for ours in (False, True)]
@@ -126,10 +126,11 @@ def assemble(
         "<h1>The paper, reproduced and corrected</h1>", _paragraph(INTRODUCTION), _paragraph(how),
         *(_paragraph(f"Not run: {title} ({why}).") for title, why in skipped.items()), *map(_html_table, summaries),
     ]  # fmt: skip
-    for _, title, source, report in parts:
+    for name, title, source, report in parts:
         body += [f"<h2>{html.escape(title)}</h2>", _paragraph(source), *map(_paragraph, report.words)]
         if report.figure:
-            body.append(f'<img alt="{html.escape(title)}" src="data:image/png;base64,{_encoded(report.figure)}">')
+            saved = base64.b64encode((folder / f"{name}.png").read_bytes()).decode()
+            body.append(f'<img alt="{html.escape(title)}" src="data:image/png;base64,{saved}">')
         body += map(_html_table, report.tables)
     write(folder / "report.html", PAGE.format(body="\n".join(body)))
     return folder / "report.md", folder / "report.html"
@@ -222,9 +223,3 @@ def _mark(cell: Any) -> str:
 
 def _paragraph(text: str) -> str:
     return "<p>" + re.sub(r"`([^`]*)`", r"<code>\1</code>", html.escape(text)) + "</p>"
-
-
-def _encoded(figure: Figure) -> str:
-    stream = io.BytesIO()
-    figure.savefig(stream, format="png", dpi=110)
-    return base64.b64encode(stream.getvalue()).decode()

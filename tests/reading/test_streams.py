@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -238,12 +239,15 @@ def test_a_file_counts_once(folder, ledger):
 
 
 def test_a_file_that_disappears_between_listing_and_reading(folder, ledger):
+    for number in range(3, 9):  # a few files are read ahead
+        shutil.copy(folder / "p0.parquet", folder / f"p{number}.parquet")
+
     class Removes:
         def __call__(self, done, total):
-            (folder / "p2.parquet").unlink(missing_ok=True)
+            (folder / "p8.parquet").unlink(missing_ok=True)
 
     message = refused(
-        dp.errors.FileError, r"no file 'p2.parquet'", ledger, sorted(folder.iterdir()), progress=Removes()
+        dp.errors.FileError, r"no file 'p8.parquet'", ledger, sorted(folder.iterdir()), progress=Removes()
     )
     assert "Check the path" in message
 

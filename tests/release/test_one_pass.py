@@ -31,7 +31,7 @@ def test_either_reading_leads_to_the_same_numbers_before_noise(method, relation,
         earlier = [np.eye(1, drawn[0].size, rung)[0], *drawn[1:]]
         stages = [plan.stage, *(plan.schedule.next(earlier[:done]) for done in range(1, len(earlier)))]
         for stage in stages:
-            alone = stage.as_read(again=True)
+            alone = stage.as_read(rereadable=True)
             assert isinstance(stage.encoder, Together)
             assert alone.encoder.key != stage.encoder.key
             both = [each.to_lattice(engines.summarize(each.encoder, data)) for each in (stage, alone)]

@@ -141,8 +141,10 @@ def test_exports(curves, tmp_path):
     assert header == "t,value,lower,upper"
     numbers = np.array([[float(x) for x in row.split(",")] for row in rows])
     assert np.array_equal(numbers[:, 1], release.values)
-    assert (numbers[:, 2] < numbers[:, 1]).all()
-    assert (numbers[:, 1] < numbers[:, 3]).all()
+    assert np.array_equal(numbers[:, 2:], np.transpose([*release.band()]))
+    assert (numbers[:, 2] <= numbers[:, 1]).all()  # a band is widened to hold the curve, which may be its border
+    assert (numbers[:, 1] <= numbers[:, 3]).all()
+    assert (numbers[:, 2] < numbers[:, 3]).all()
     frame = release.to_dataframe()
     assert np.array_equal(frame["value"], release.values)
     named = dp.MeanPlan(n=40, epsilon=1, bound=dp.L2Ball(1.0), grid=dp.Grid.uniform(0, 1, 21, name="=SUM(A1)"))

@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 
 import dpfda as dp
+from dpfda.bounds.loops import Block
 from dpfda.core.codec import from_plain
 from dpfda.spaces import components
 
@@ -223,7 +224,7 @@ def test_gaps_are_filled_within_a_component():
 def test_standardized_curves_have_no_level_in_any_component_and_norm_one():
     plan = planned(n=2, standardize=True, method=dp.methods.KNorm(), bound=dp.L2Ball(1.0))
     record = np.concatenate([5 + np.cos(LINE.points), -3 + 2 * LINE.points])
-    found, _ = plan.problem._prepare(record[None])
+    found, _ = plan.problem.curves(Block(record[None]))
     assert GRID.apart(found[0]) @ LINE.weights == pytest.approx([0, 0], abs=1e-12)
     assert norm(found) == pytest.approx(1.0)
 

@@ -13,7 +13,7 @@ from dpfda.audits.steps import noise_step
 @pytest.mark.parametrize("name", BROKEN)
 def test_a_broken_mechanism_is_caught(name):
     make, expected = BROKEN[name]
-    report = audited(make)
+    report = audited(make, expected)
     assert not report.passed
     assert caught_by(report, expected), report.failures
 
@@ -21,7 +21,9 @@ def test_a_broken_mechanism_is_caught(name):
 def test_the_same_plans_unbroken_pass():
     """False alarms: at most 1e-7 each, by the audit's own account."""
     for method in (dp.methods.QR(), dp.methods.KNorm(5), dp.methods.FRL(1)):
-        report = audited(lambda method=method: dp.MeanPlan(**{**TWO, "method": method}))
+        report = audited(
+            lambda method=method: dp.MeanPlan(**{**TWO, "method": method}), draws=4000, releases=16, effort=700
+        )
         assert report.passed, report.failures
 
 

@@ -9,9 +9,13 @@ from __future__ import annotations
 import numpy as np
 
 from dpfda.bounds import plain
+from dpfda.bounds.compiled_pieces import bring_to_pieces as bring_to_pieces
+from dpfda.bounds.compiled_pieces import count_cells as count_cells
+from dpfda.bounds.compiled_pieces import sum_pieces as sum_pieces
 from dpfda.bounds.compiled_rows import any_order, clip_row, compiled, place_row, sealed, squares_of, trace
 from dpfda.bounds.lattice import LIMIT
-from dpfda.bounds.products import ExactProduct
+from dpfda.bounds.products import ExactProduct, multiply
+from dpfda.bounds.scratch import buffer
 
 #: Rows that work which keeps nothing takes at a time.
 LIGHT_ROWS = 1 << 14
@@ -86,22 +90,49 @@ def _scale(found: np.ndarray, order: np.ndarray, scale: np.ndarray, clipped: boo
             clip_row(row)
 
 
+@compiled
+def _add_off(folded: np.ndarray, at: np.ndarray, columns: np.ndarray, values: np.ndarray, out: np.ndarray) -> None:
+    """Entries that are off, times the rows that were folded; a value is half the difference of a sum and a difference.
+
+    They are below the middle, or the middle itself.
+    """
+    size = folded.shape[1]
+    half = size // 2
+    for r in range(folded.shape[0]):
+        for k in range(at.size):
+            mirrored = size - 1 - at[k]
+            value = folded[r, mirrored]
+            if mirrored < half:
+                value = (value - folded[r, size - half + mirrored]) * 0.5
+            out[r, columns[k]] += value * values[k]
+
+
+def _products(
+    rows: np.ndarray, usable: np.ndarray, center: np.ndarray, weights: np.ndarray, limit: float, product: ExactProduct
+) -> tuple[np.ndarray, np.ndarray]:
+    """Rows on the lattice times a matrix, and where its columns are in the result."""
+    folded = product.folded
+    if folded is None:
+        found = buffer("found", len(rows), product.matrix.shape[1])
+        multiply(on_lattice(rows, usable, center, weights, limit), product.matrix, found)
+        return found, np.arange(found.shape[1])
+    halves, found = buffer("halves", *rows.shape), buffer("found", len(rows), folded.columns.size)
+    _fold(sealed(rows), usable, center, weights, limit, halves)
+    place = folded.even.shape[1]
+    multiply(halves[:, : len(folded.even)], folded.even, found[:, :place])
+    multiply(halves[:, len(folded.even) :], folded.odd, found[:, place:])
+    if folded.off[0].size:
+        _add_off(halves, *folded.off, found)
+    return found, folded.order
+
+
 def coefficients(
     rows: np.ndarray, usable: np.ndarray, center: np.ndarray, weights: np.ndarray, limit: float,
     product: ExactProduct, scale: np.ndarray, clipped: bool = False,
 ) -> np.ndarray:  # fmt: skip
-    found = np.empty((len(rows), scale.size))
-    even, odd, other = product.halves
-    upto = even.shape[1], even.shape[1] + odd.shape[1]
-    if product.folds:
-        folded = np.empty(rows.shape)
-        _fold(sealed(rows), usable, center, weights, limit, folded)
-        np.matmul(folded[:, : len(even)], even, out=found[:, : upto[0]])
-        np.matmul(folded[:, len(even) :], odd, out=found[:, upto[0] : upto[1]])
-    if other.size:
-        np.matmul(on_lattice(rows, usable, center, weights, limit), other, out=found[:, upto[1] :])
+    found, order = _products(rows, usable, center, weights, limit, product)
     out = np.empty(found.shape)
-    _scale(found, product.order, scale, clipped, out)
+    _scale(found, order, scale, clipped, out)
     return out
 
 
@@ -164,78 +195,43 @@ def squared_norms(rows: np.ndarray, center: np.ndarray, weights: np.ndarray) -> 
 
 @compiled
 def _count_inside(
-    found: np.ndarray, edges: np.ndarray, weights: np.ndarray, margin: float, counts: np.ndarray, close: np.ndarray
-) -> None:
-    far = np.empty(counts.size)
+    found: np.ndarray, scale: np.ndarray, edges: np.ndarray, shares: np.ndarray, margin: float,
+    counts: np.ndarray, close: np.ndarray,
+) -> int:  # fmt: skip
+    """Each block of coefficients is in two places. Rows that are too close go to `close`; how many there are."""
+    row, far, many = np.empty(scale.size), np.empty(counts.size), 0
     for r in range(found.shape[0]):
+        values = found[r]
+        for j in range(scale.size):
+            row[j] = np.rint(values[j] * scale[j])
         far[:] = 0.0
-        for b in range(edges.size - 1):
-            energy = squares_of(found[r, edges[b] : edges[b + 1]])
+        for b in range(edges.shape[1] - 1):
+            squares = squares_of(row[edges[0, b] : edges[0, b + 1]]) + squares_of(row[edges[1, b] : edges[1, b + 1]])
             for c in range(counts.size):
-                far[c] += energy * weights[b, c]
+                far[c] += squares * shares[b, c]
         near = False
         for c in range(counts.size):
             near |= not (abs(far[c] - 1.0) > margin)
-        close[r] = near
-        if not near:
+        if near:
+            close[many] = row
+            many += 1
+        else:
             for c in range(counts.size):
                 counts[c] += far[c] <= 1.0
+    return many
 
 
 def count_inside(
-    found: np.ndarray, starts: np.ndarray, weights: np.ndarray, margin: float
-) -> tuple[np.ndarray, np.ndarray]:
-    counts, close = np.zeros(weights.shape[1], dtype=np.int64), np.empty(len(found), dtype=np.bool_)
-    _count_inside(found, np.append(starts, found.shape[1]), weights, margin, counts, close)
-    return counts, np.flatnonzero(close)
-
-
-@compiled
-def _squares(values: np.ndarray, center: np.ndarray, roots: np.ndarray, out: np.ndarray) -> None:
-    for i in range(roots.size):
-        away = (values[i] - center[i]) * roots[i]
-        out[i] = min(away * away, 1e12)
-
-
-@compiled
-def _sum_pieces(
-    rows: np.ndarray,
-    usable: np.ndarray,
-    center: np.ndarray,
-    roots: np.ndarray,
-    pieces: np.ndarray,
-    steps: float,
-    totals: np.ndarray,
-) -> None:
-    held, squares = np.empty(totals.size), np.empty(roots.size)
-    for r in range(rows.shape[0]):
-        if not usable[r]:
-            continue
-        _squares(rows[r], center, roots, squares)
-        held[:] = 0.0
-        i = 0
-        while i < pieces.size:
-            piece = pieces[i]
-            total = held[piece]
-            while i < pieces.size and pieces[i] == piece:
-                total += squares[i]
-                i += 1
-            held[piece] = total
-        whole = 0.0
-        for k in range(held.size):
-            whole += held[k]
-        whole = max(whole, 1.0) * (1 + 2.0**-40)
-        for k in range(held.size):
-            totals[k] += np.floor(held[k] / whole * steps)
-
-
-def sum_pieces(
-    rows: np.ndarray, usable: np.ndarray, center: np.ndarray, roots: np.ndarray, pieces: np.ndarray, count: int,
-    steps: float,
-) -> np.ndarray:  # fmt: skip
-    totals = np.zeros(count)
-    _sum_pieces(sealed(rows), usable, center, roots, pieces, steps, totals)
-    return totals.astype(np.int64)
+    rows: np.ndarray, usable: np.ndarray, center: np.ndarray, weights: np.ndarray, limit: float,
+    product: ExactProduct, scale: np.ndarray, starts: np.ndarray, shares: np.ndarray, margin: float,
+) -> tuple[np.ndarray, np.ndarray]:  # fmt: skip
+    found, order = _products(rows, usable, center, weights, limit, product)
+    columns, edges = np.argsort(order), np.append(starts, scale.size)
+    place = scale.size if product.folded is None else product.folded.even.shape[1]
+    both = np.searchsorted(columns[:place], edges), place + np.searchsorted(columns[place:], edges)
+    counts, close = np.zeros(shares.shape[1], dtype=np.int64), buffer("close", *found.shape)
+    many = _count_inside(found, scale[columns], np.array(both), shares, margin, counts, close)
+    return counts, close[:many, order]
 
 
 @compiled
@@ -247,42 +243,36 @@ def _pick(values: np.ndarray, columns: np.ndarray, units: np.ndarray, out: np.nd
 
 @compiled
 def _unfold(even: np.ndarray, odd: np.ndarray, row: np.ndarray) -> None:
-    """Values from their even and odd parts, added to what is there."""
+    """Values from their even and odd parts."""
     half, last = odd.size, np.uint64(row.size - 1)
-    for i in range(even.size):
-        row[i] += even[i]
     for i in range(half):
-        row[i] += odd[i]
+        row[i] = even[i] + odd[i]
     for i in range(half):
-        row[last - np.uint64(i)] += even[i] - odd[i]
+        row[last - np.uint64(i)] = even[i] - odd[i]
+    if even.size > half:
+        row[half] = even[half]
 
 
 @compiled
 def _sum_rest(
-    rows: np.ndarray,
-    usable: np.ndarray,
-    center: np.ndarray,
-    roots: np.ndarray,
-    even: np.ndarray,
-    odd: np.ndarray,
-    other: np.ndarray,
-    unit: float,
-    scale: float,
+    rows: np.ndarray, usable: np.ndarray, center: np.ndarray, roots: np.ndarray, counted: np.ndarray, odd: np.ndarray,
+    inside: np.ndarray, at: np.ndarray, columns: np.ndarray, values: np.ndarray, unit: float, scale: float,
     totals: np.ndarray,
-) -> None:
-    row, counted = np.empty(roots.size), np.zeros(roots.size)
+) -> None:  # fmt: skip
+    """`counted` has what is counted of rows, or its even part where there is an odd one."""
+    row, known = np.empty(roots.size), np.empty(roots.size)
     for r in range(rows.shape[0]):
         if not usable[r]:
             continue
-        values = rows[r]
-        if other.size:
-            counted[:] = other[r]
+        if odd.size:
+            _unfold(counted[r], odd[r], known)
+            for k in range(at.size):
+                known[at[k]] += inside[r, columns[k]] * values[k]
         else:
-            counted[:] = 0.0
-        if even.size:
-            _unfold(even[r], odd[r], counted)
+            known[:] = counted[r]
+        numbers = rows[r]
         for i in range(roots.size):
-            row[i] = np.rint(((values[i] - center[i]) * roots[i] - counted[i] * unit) * scale)
+            row[i] = np.rint(((numbers[i] - center[i]) * roots[i] - known[i] * unit) * scale)
         clip_row(row)
         for i in range(roots.size):
             totals[i] += row[i]
@@ -292,94 +282,18 @@ def sum_rest(
     rows: np.ndarray, usable: np.ndarray, center: np.ndarray, roots: np.ndarray,
     values: np.ndarray, columns: np.ndarray, units: np.ndarray, product: ExactProduct, unit: float, scale: float,
 ) -> np.ndarray:  # fmt: skip
-    even, odd, other = product.turned
-    upto, inside = (len(even), len(even) + len(odd)), np.empty((len(rows), columns.size))
-    _pick(values, columns[product.columns], units[product.columns], inside)
-    counted = inside[:, : upto[0]] @ even, inside[:, upto[0] : upto[1]] @ odd, inside[:, upto[1] :] @ other
-    totals = np.zeros(roots.size)
-    _sum_rest(sealed(rows), usable, center, roots, *counted, unit, scale, totals)
+    inside, totals, folded = buffer("inside", len(rows), columns.size), np.zeros(roots.size), product.folded
+    if folded is None:
+        _pick(values, columns, units, inside)
+        nothing = np.empty(0, dtype=np.int64)
+        whole = multiply(inside, product.matrix.T, buffer("even", len(rows), roots.size))
+        steps = whole, np.empty((0, 0)), inside, nothing, nothing, np.empty(0)
+    else:
+        _pick(values, columns[folded.columns], units[folded.columns], inside)
+        (even, odd), place = folded.turned, folded.even.shape[1]
+        parts = buffer("even", len(rows), even.shape[1]), buffer("odd", len(rows), odd.shape[1])
+        multiply(inside[:, :place], even, parts[0])
+        multiply(inside[:, place:], odd, parts[1])
+        steps = *parts, inside, *folded.off
+    _sum_rest(sealed(rows), usable, center, roots, *steps, unit, scale, totals)
     return totals.astype(np.int64)
-
-
-@compiled
-def _bring_to_pieces(
-    rows: np.ndarray,
-    usable: np.ndarray,
-    center: np.ndarray,
-    weights: np.ndarray,
-    pieces: np.ndarray,
-    roots: np.ndarray,
-    most: np.ndarray,
-    far: float,
-    steps: float,
-    out: np.ndarray,
-    cut: np.ndarray,
-) -> None:
-    about = np.empty(weights.size)
-    for r in range(rows.shape[0]):
-        held, lost, values = out[r], cut[r], rows[r]
-        held[:] = 0.0
-        lost[:] = 0.0
-        if not usable[r]:
-            continue
-        for i in range(weights.size):
-            about[i] = min(max((values[i] - center[i]) * weights[i], -far), far)
-        i = 0
-        while i < pieces.size:
-            piece = pieces[i]
-            total = held[piece]
-            while i < pieces.size and pieces[i] == piece:
-                total += about[i]
-                i += 1
-            held[piece] = total
-        for k in range(roots.size):
-            value = np.trunc(held[k] / roots[k])
-            over = value / most[k]
-            lost[k] = max(over * over - 1.0, 0.0)
-            held[k] = min(max(value, -most[k]), most[k])
-        energy = 0.0
-        for k in range(roots.size):
-            energy += held[k] * held[k]
-        beyond = max(1.0 - LIMIT / max(energy, 1.0), 0.0)
-        for k in range(roots.size):
-            lost[k] = np.ceil(min(lost[k] + beyond, 1.0) * steps)
-        clip_row(held)
-
-
-def bring_to_pieces(
-    rows: np.ndarray, usable: np.ndarray, center: np.ndarray, weights: np.ndarray, pieces: np.ndarray,
-    roots: np.ndarray, most: np.ndarray, far: float, steps: float,
-) -> tuple[np.ndarray, np.ndarray]:  # fmt: skip
-    out, cut = np.empty((len(rows), roots.size)), np.empty((len(rows), roots.size))
-    _bring_to_pieces(sealed(rows), usable, center, weights, pieces, roots, most, far, steps, out, cut)
-    return out, cut
-
-
-@compiled
-def _count_cells(
-    rows: np.ndarray,
-    spans: np.ndarray,
-    factors: np.ndarray,
-    counts: np.ndarray,
-    clips: bool,
-    totals: np.ndarray,
-    stray: np.ndarray,
-) -> None:
-    for r in range(rows.shape[0]):
-        place, lost = 0, False
-        for a in range(counts.size):
-            x, low, high = np.float64(rows[r, a]), spans[a, 0], spans[a, 1]
-            lost |= np.isnan(x) if clips else not (low <= x <= high)
-            x = low if lost else min(max(x, low), high)
-            place = place * counts[a] + min(np.int64((x - low) * factors[a]), counts[a] - 1)
-        stray[r] = lost
-        if not lost:
-            totals[place] += 1
-
-
-def count_cells(
-    rows: np.ndarray, spans: np.ndarray, factors: np.ndarray, counts: np.ndarray, clips: bool
-) -> tuple[np.ndarray, np.ndarray]:
-    totals, stray = np.zeros(int(counts.prod()), dtype=np.int64), np.empty(len(rows), dtype=np.bool_)
-    _count_cells(sealed(rows), spans, factors, counts, clips, totals, stray)
-    return totals, np.flatnonzero(stray)

@@ -1,22 +1,58 @@
 """What is done to one row, compiled: what the kernels of `compiled` are made of.
 
 Only reassociation is allowed to the compiler, and only for sums that are exact in any order or that decide nothing by
-themselves: NaN, infinities and the rounding of single operations stay as they are. (Compiled code is kept until its own
-file changes: whoever changes a function here touches `compiled.py` too.)
+themselves: NaN, infinities and the rounding of single operations stay as they are.
 """
 
 from __future__ import annotations
 
 import math
-from typing import Any
+import os
+from collections.abc import Callable
+from hashlib import sha256
+from pathlib import Path
+from typing import Any, TypeVar
 
 import numba
 import numpy as np
 
 from dpfda.bounds.lattice import EXACT, HUGE, LIMIT, RADIUS_BITS, SHRUNK
 
-compiled: Any = numba.njit(cache=True, nogil=True)
-any_order: Any = numba.njit(cache=True, nogil=True, fastmath={"reassoc"}, inline="never")
+#: What compiled code is made of: what was made of other sources is not used.
+SOURCES = ("lattice.py", "compiled.py", "compiled_pieces.py", "compiled_rows.py")
+F = TypeVar("F", bound=Callable[..., object])
+config: Any = numba.config
+njit: Any = numba.njit
+
+
+def _home() -> str:
+    """Where the compiled code of these very sources is kept: in the package, or among the user's own files."""
+    here = Path(__file__).parent
+    made_of = sha256(b"".join((here / name).read_bytes() for name in SOURCES)).hexdigest()[:16]
+    own = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "dpfda"
+    place = config.CACHE_DIR or (here / "__pycache__" if os.access(here, os.W_OK) else own)
+    return str(Path(place) / f"dpfda-{made_of}")
+
+
+HOME = _home()
+
+
+def _compiled(**options: object) -> Callable[[F], F]:
+    """A decorator that compiles a function for its arguments when it is first called, or finds it at home."""
+
+    def decorated(function: F) -> F:
+        before, config.CACHE_DIR = config.CACHE_DIR, HOME
+        try:
+            made: F = njit(cache=True, nogil=True, **options)(function)
+            return made
+        finally:
+            config.CACHE_DIR = before
+
+    return decorated
+
+
+compiled = _compiled()
+any_order = _compiled(fastmath={"reassoc"}, inline="never")
 
 
 def sealed(rows: np.ndarray) -> np.ndarray:
@@ -34,7 +70,7 @@ def squares_of(row: np.ndarray) -> float:
     return total
 
 
-@numba.njit(cache=True, nogil=True, fastmath={"reassoc", "nnan", "nsz"}, inline="never")
+@_compiled(fastmath={"reassoc", "nnan", "nsz"}, inline="never")
 def largest(row: np.ndarray) -> float:  # rows that get here hold no NaN
     largest = 0.0
     for i in range(row.size):

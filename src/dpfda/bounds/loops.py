@@ -11,8 +11,8 @@ import logging
 import os
 import threading
 from collections.abc import Callable, Hashable, Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager, nullcontext
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager, nullcontext, suppress
 from contextvars import ContextVar, copy_context
 from functools import cache
 from importlib import import_module
@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from dpfda.bounds import plain
+from dpfda.core.doubles import doubles
 from dpfda.core.errors import DpfdaError, RecordError
 from dpfda.core.lazy import lazy
 
@@ -33,7 +34,7 @@ else:
 log = logging.getLogger("dpfda")
 
 #: Values in a block: a few arrays of this many stay in a processor's cache.
-VALUES = 1 << 16
+VALUES = 1 << 17
 #: Values from which on a thread of its own, and the time that compiled kernels take to load, are worth it.
 PER_THREAD, WORTH = 1 << 18, 1 << 23
 #: The environment's word on how many threads to use.
@@ -48,14 +49,14 @@ class Block:
     """Some rows on their way into totals; what several problems ask of them is worked out once."""
 
     def __init__(self, rows: np.ndarray, kernels: ModuleType = plain):
-        self.rows = rows if rows.dtype in (np.float64, np.float32) else np.asarray(rows, dtype=float)
+        self.rows = rows if rows.dtype in (np.float64, np.float32) else doubles(rows)
         self.kernels = kernels
         self._known: dict[Hashable, Any] = {}
 
     @property
     def values(self) -> np.ndarray:
         """The rows in double precision."""
-        return np.asarray(self.rows, dtype=float)
+        return doubles(self.rows)
 
     def once(self, name: Hashable, make: Callable[[], T]) -> T:
         """What `make` gives, the first time; the same thing afterwards."""
@@ -108,7 +109,8 @@ def _over_blocks(
 ) -> list[T]:
     """What each thread makes of its blocks, which it is given with the places of their first rows.
 
-    A compiler that fails (no space for what it makes, say) costs time and nothing else, unless it was asked for.
+    A compiler that fails (no space for what it makes, say) costs time and nothing else, unless it was asked for. It is
+    worth asking from so many values on: a word about it that people see would tell of a private number of records.
     """
     kernels = choose_kernels(batch.size)
     try:
@@ -118,7 +120,7 @@ def _over_blocks(
     except Exception as error:
         if kernels is plain or _kernels.get() == "compiled":
             raise
-        log.warning("compiled kernels fail here (%s): numpy does their work", type(error).__name__)
+        log.debug("compiled kernels fail here (%s): numpy does their work", type(error).__name__)
         _Seen.broken = True
         return _with_kernels(plain, work, batch, light, rows)
 
@@ -176,8 +178,12 @@ def _in_threads(work: Callable[[], T], places: _Places, workers: int) -> list[T]
     Places are given out in order, so whoever fails first in the data was at work before anybody stopped.
     """
     with ThreadPoolExecutor(workers, thread_name_prefix="dpfda") as pool:
+        futures: list[Future[T]] = []
         try:
-            futures = [pool.submit(copy_context().run, work) for _ in range(workers)]
+            with suppress(RuntimeError):  # no more threads here: those that there are, or this one, do it all
+                futures.extend(pool.submit(copy_context().run, work) for _ in range(workers))
+            if not futures:
+                return [work()]
             failed = [error for future in futures if (error := future.exception()) is not None]
         finally:
             places.stopped = True
@@ -207,17 +213,17 @@ def choose_kernels(values: int) -> ModuleType:
 
 @cache
 def compiled_kernels() -> ModuleType | None:
-    """The compiled kernels; None without the `fast` extra, or where its compiler has no place for what it makes."""
+    """The compiled kernels; None without the `fast` extra, or where its compiler does not load."""
     try:
         return import_module("dpfda.bounds.compiled")
-    except (ImportError, RuntimeError):
+    except Exception:  # whatever is wrong with it: numpy does its work
         return None
 
 
 def threads() -> int:
     """As many as was asked for, or as this process may use."""
     asked = _threads.get() or os.environ.get(VARIABLE, "")
-    if str(asked).isdigit() and int(asked) > 0:
+    if str(asked).isdecimal() and int(asked) > 0:
         return int(asked)
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 

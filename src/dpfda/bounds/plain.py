@@ -1,8 +1,8 @@
 """What is done to a block of rows, in plain numpy. `compiled` does the same, to the last bit.
 
-Up to the sums of squares of integers everything is exact, so the order of sums is free. Where a decision rests on a sum
-of floats, a quick sum in any order decides all rows that are clearly on one side, and says which are too close: those
-are decided by the one sum whose order is fixed (derivations: integer clip).
+Steps are elementwise, hence the same for a record wherever it stands, and sums are of integers, hence exact in any
+order. Where a decision rests on a sum of floats, a quick sum in any order decides all rows that are clearly on one
+side, and says which are too close: those are decided by the one sum whose order is fixed (derivations: integer clip).
 """
 
 from __future__ import annotations
@@ -10,10 +10,14 @@ from __future__ import annotations
 import numpy as np
 
 from dpfda.bounds.lattice import LIMIT, clip_euclidean
-from dpfda.bounds.products import ExactProduct
+from dpfda.bounds.products import ExactProduct, multiply
+from dpfda.bounds.scratch import buffer
+from dpfda.core.doubles import doubles
 
 #: Rows that work which keeps nothing takes at a time.
 LIGHT_ROWS = 512
+#: A sum of squares is right to far less than this share of it, in any order.
+MARGIN = 2.0**-24
 
 
 def usable_rows(rows: np.ndarray) -> np.ndarray:
@@ -82,20 +86,26 @@ def squared_norms(rows: np.ndarray, center: np.ndarray, weights: np.ndarray) -> 
 
 
 def count_inside(
-    found: np.ndarray, starts: np.ndarray, weights: np.ndarray, margin: float
-) -> tuple[np.ndarray, np.ndarray]:
-    """How many rows have a weighted sum of squares of at most one, for each column of `weights` (a row per block of
-    columns that begins at `starts`); rows that come within `margin` of one are not counted but listed."""
-    block = np.zeros((found.shape[1], starts.size))
-    block[np.arange(found.shape[1]), np.searchsorted(starts, np.arange(found.shape[1]), "right") - 1] = 1.0
+    rows: np.ndarray, usable: np.ndarray, center: np.ndarray, weights: np.ndarray, limit: float,
+    product: ExactProduct, scale: np.ndarray, starts: np.ndarray, shares: np.ndarray, margin: float,
+) -> tuple[np.ndarray, np.ndarray]:  # fmt: skip
+    """How many rows of `coefficients` have a weighted sum of squares of at most one, for each column of `shares`.
+
+    These have a row for each block of coefficients that begins at `starts`. Rows that come within `margin` of one are
+    not counted but given back.
+    """
+    found = coefficients(rows, usable, center, weights, limit, product, scale)
+    places = np.arange(found.shape[1])
+    block = np.zeros((places.size, starts.size))
+    block[places, np.searchsorted(starts, places, "right") - 1] = 1.0
     with np.errstate(over="ignore", invalid="ignore"):
-        far = (found * found) @ block @ weights
+        far = (found * found) @ block @ shares
         inside, outside = far < 1.0 - margin, far > 1.0 + margin
     clear = inside | outside
     if clear.all():
-        return inside.sum(axis=0), np.empty(0, dtype=np.int64)
-    rows = clear.all(axis=1)
-    return inside[rows].sum(axis=0), np.flatnonzero(~rows)
+        return inside.sum(axis=0), found[:0]
+    sure = clear.all(axis=1)
+    return inside[sure].sum(axis=0), found[~sure]
 
 
 def sum_pieces(
@@ -106,9 +116,9 @@ def sum_pieces(
 
     A row that strays further than one counts as at one; shares are rounded down to so many steps.
     """
-    columns = np.array(rows.T, dtype=float, order="C")  # a row for each grid point
+    columns = buffer("halves", rows.shape[1], len(rows))  # a row for each grid point
     with np.errstate(over="ignore", invalid="ignore"):
-        columns -= center[:, None]
+        np.subtract(rows.T, center[:, None], out=columns)
         columns *= roots[:, None]
         columns *= columns
         np.minimum(columns, 1e12, out=columns)
@@ -133,10 +143,10 @@ def sum_rest(
     What is counted are `columns` of `values`, times units, rounded, times the transposed matrix, times `unit`.
     """
     inside = (values if columns.size == values.shape[1] else values[:, columns]) * units
-    counted = np.rint(inside, out=inside) @ product.matrix.T
+    counted = multiply(np.rint(inside, out=inside), product.matrix.T, buffer("found", len(rows), roots.size))
     counted *= unit
     with np.errstate(over="ignore", invalid="ignore"):
-        rest = np.subtract(rows, center)
+        rest = np.subtract(rows, center, out=buffer("halves", len(rows), roots.size))
         rest *= roots
         rest -= counted
         rest *= scale
@@ -153,9 +163,9 @@ def bring_to_pieces(
 
     Beside the rows, what was cut of their squares, in so many steps of the largest that is kept.
     """
-    columns = np.array(rows.T, dtype=float, order="C")  # a row for each grid point
+    columns = buffer("halves", rows.shape[1], len(rows))  # a row for each grid point
     with np.errstate(over="ignore", invalid="ignore"):
-        columns -= center[:, None]
+        np.subtract(rows.T, center[:, None], out=columns)
         columns *= weights[:, None]
         np.clip(columns, -far, far, out=columns)
     held = np.zeros((roots.size, len(rows)))
@@ -184,7 +194,7 @@ def count_cells(
     """
     places, stray = np.zeros(len(rows), dtype=np.int64), np.zeros(len(rows), dtype=bool)
     for (low, high), factor, count, column in zip(spans, factors, counts.tolist(), rows.T, strict=True):
-        x = np.asarray(column, dtype=float)
+        x = doubles(column)
         lost = np.isnan(x) if clips else ~((x >= low) & (x <= high))
         x = np.clip(np.where(lost, low, x) if lost.any() else x, low, high)
         x -= low

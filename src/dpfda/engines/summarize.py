@@ -93,7 +93,7 @@ def summarize(
     records : Curves or anything that :func:`dpfda.read` takes
         The records.
     max_records : int, optional
-        How many are used at max_records. Default: all.
+        How many are used at most. Default: all.
     units : str or sequence, optional
         Whose each record is: a column, or one label per record.
     declared : Declared, optional
@@ -142,7 +142,7 @@ def summarize_groups(
     groups : sequence of str
         The public names of the groups.
     max_records : mapping of int, optional
-        How many of each group are used at max_records. Default: all.
+        How many of each group are used at most. Default: all.
     units, declared, aligned : optional
         As for :func:`summarize`.
 

@@ -13,6 +13,7 @@ from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 
+from dpfda.core.doubles import doubles
 from dpfda.core.errors import RecordError
 from dpfda.core.labels import Coder, label_text
 from dpfda.core.origins import Origin, Stretch
@@ -211,7 +212,7 @@ class Task:
             part = whole if kept is None else kept.of(name, whole)
             values = part.values  # of curves, single precision is as good: problems widen it, which is exact
             if problem.record_grid is None:
-                values = np.asarray(values, dtype=float)
+                values = doubles(values)
             try:
                 totals = problem.total(values)
             except RecordError as error:

@@ -278,7 +278,7 @@ class Plan(SealedFact, ABC, Generic[R]):
 
     @property
     def max_records(self) -> int | None:
-        """How many records are used at max_records: n where it is public and no record may stop a run."""
+        """How many records are used at most: n where it is public and no record may stop a run."""
         return self.n if self.problem.invalid == "center" and not self.problem.count_is_private else None
 
     @cached_property

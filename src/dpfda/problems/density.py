@@ -188,9 +188,10 @@ class DensityProblem(DefaultProblem):
                 block.rows, spans, counts / lengths, counts, self.outside == "clip"
             )
             return found
-        places, bad = np.zeros(len(block.rows), dtype=np.int64), np.zeros(len(block.rows), dtype=bool)
+        values = block.values
+        places, bad = np.zeros(len(values), dtype=np.int64), np.zeros(len(values), dtype=bool)
         for a, (axis, count) in enumerate(zip(self.grid.axes, self.bins, strict=True)):
-            place, stray = self._placed(np.ascontiguousarray(block.values[:, a]), axis, a, count)
+            place, stray = self._placed(np.ascontiguousarray(values[:, a]), axis, a, count)
             places *= count
             places += place
             bad |= stray

@@ -119,12 +119,12 @@ class Covariates(Design):
     def size(self) -> int:
         return self.count + 1
 
-    @property
+    @cached_property
     def _outer(self) -> float:
         """Norm of the largest scaled covariates."""
         return 1.0 if self.norm is not None else float(np.sqrt(self.count))
 
-    @property
+    @cached_property
     def unit(self) -> float:
         return self._outer / (2.0**SQUARE_BITS)
 
@@ -132,27 +132,27 @@ class Covariates(Design):
     def _constant(self) -> float:
         return float(np.rint(LEVEL * 2.0**SQUARE_BITS))
 
-    @property
+    @cached_property
     def radius(self) -> float:
         others = 2.0**SQUARE_BITS + 0.5 * np.sqrt(self.count)
         return float(np.hypot(others, self._constant)) * self.unit * (1 + 2.0**-48)
 
-    @property
+    @cached_property
     def constant(self) -> float:
         return self._constant * self.unit
 
-    @property
+    @cached_property
     def energies(self) -> np.ndarray:
         inner = 1 / 9 if self.norm is not None else 1 / 3
         return np.append((self._constant * self.unit) ** 2, np.full(self.count, inner))
 
-    @property
+    @cached_property
     def _middle(self) -> np.ndarray:
         return (
             np.zeros(self.count) if self.ranges is None else np.array([(low + high) / 2 for low, high in self.ranges])
         )
 
-    @property
+    @cached_property
     def _half(self) -> np.ndarray:
         if self.ranges is None:
             return np.full(self.count, float(self.norm or 1.0))

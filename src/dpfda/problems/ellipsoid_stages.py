@@ -14,6 +14,7 @@ import numpy as np
 
 from dpfda.bounds.lattice import RADIUS
 from dpfda.bounds.loops import Block, add_up
+from dpfda.bounds.plain import MARGIN
 from dpfda.bounds.sensitivities import ManhattanSensitivity
 from dpfda.bounds.sensitivity import Sensitivity
 from dpfda.core import codec
@@ -23,8 +24,6 @@ from dpfda.problems.summary import Summary
 
 #: Energies are rounded down to this fraction of the body's: any value is valid, since they still add up to one at most.
 ENERGY = 2**20
-#: A weighted sum of squares is right to far less than this share of it, in any order.
-MARGIN = 2.0**-24
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,9 +57,9 @@ class InsideProblem(Scores):
 
     def block_totals(self, block: Block) -> np.ndarray:
         """A quick sum of squares tells what a record is inside of, unless it is too close to a surface."""
-        found = self.inner.coefficients(block)
-        counts, close = block.kernels.count_inside(found, self._starts, self._quick_weights, MARGIN)
-        return np.asarray(counts + self._inside(found[close]) if close.size else counts)
+        steps = *self.inner.to_coefficients(block), self._starts, self._quick_weights, MARGIN
+        counts, close = block.kernels.count_inside(*steps)
+        return np.asarray(counts + self._inside(close) if close.size else counts)
 
     @cached_property
     def _starts(self) -> np.ndarray:

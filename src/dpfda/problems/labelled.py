@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, ClassVar, cast
 import numpy as np
 
 from dpfda.core import codec
+from dpfda.core.doubles import doubles
 from dpfda.core.errors import PlanMismatch, RecordError
 from dpfda.problems.contracts import Problem
 from dpfda.problems.defaults import DefaultProblem, check_count, check_key
@@ -49,7 +50,7 @@ class TallyProblem(DefaultProblem):
 
     def total(self, batch: np.ndarray) -> np.ndarray:
         """How often each cell and level occurs. An unusable record is an error, or counts and pulls nowhere."""
-        batch = np.asarray(batch, dtype=float)
+        batch = doubles(batch)
         places, bad = self.features.box.snapped(batch[:, :-1])
         level = self._levels_of(batch[:, -1])
         bad |= np.isnan(level)

@@ -22,6 +22,7 @@ from dpfda.bounds.loops import Block, add_up
 from dpfda.bounds.products import ExactProduct
 from dpfda.bounds.sensitivity import Sensitivity
 from dpfda.core import codec
+from dpfda.core.doubles import doubles
 from dpfda.core.errors import PlanMismatch, RecordError
 from dpfda.problems.count import quotient
 from dpfda.problems.curves import standardize
@@ -166,8 +167,8 @@ class MeanProblem(DefaultProblem):
 
     def _encoded(self, block: Block) -> np.ndarray:
         if not self.bound.on_grid:
-            found = self._coefficients(block, clipped=self._is_round)
-            return found if self._is_round else self.bound.clip_lattice(found)
+            found = block.kernels.coefficients(*self.to_coefficients(block), clipped=self._is_round)
+            return np.asarray(found if self._is_round else self.bound.clip_lattice(found))
         placed = block.kernels.on_lattice(*self.curves(block), self.center, self.lattice_weights, lattice.HUGE)
         return np.asarray(block.kernels.clip(placed) if self._is_round else self.bound.clip_lattice(placed))
 
@@ -176,16 +177,14 @@ class MeanProblem(DefaultProblem):
         """Whether the body is a Euclidean ball on the lattice, which kernels know."""
         return self.bound.clip_lattice is lattice.clip_euclidean
 
-    def coefficients(self, block: Block) -> np.ndarray:
-        """Coefficients about the centre in lattice units of the body's semi-axes, not clipped.
+    def to_coefficients(self, block: Block) -> tuple[np.ndarray | float | ExactProduct, ...]:
+        """What kernels need for coefficients about the centre, in lattice units of the body's semi-axes.
 
-        A function of each record alone, whatever the block: integer products, then elementwise steps.
+        Curves, what becomes of each value, a matrix and units. Functions of each record alone: integer products, then
+        elementwise steps.
         """
-        return self._coefficients(block, clipped=False)
-
-    def _coefficients(self, block: Block, clipped: bool) -> np.ndarray:
-        steps = self.center, self.lattice_weights, 2.0**CURVE_BITS, self._product, self._coefficient_scale, clipped
-        return np.asarray(block.kernels.coefficients(*self.curves(block), *steps))
+        steps = self.center, self.lattice_weights, 2.0**CURVE_BITS, self._product, self._coefficient_scale
+        return *self.curves(block), *steps
 
     def distances(self, block: Block) -> np.ndarray:
         """Curves minus the centre, point by point; an unusable record is the centre."""
@@ -237,13 +236,16 @@ class MeanProblem(DefaultProblem):
         return np.asarray(totals)
 
     def curves(self, block: Block) -> tuple[np.ndarray, np.ndarray]:
-        """Curves as they are encoded, and which of them are usable; the others may hold anything."""
+        """Curves as they are encoded, and which of them are usable; the others may hold anything.
+
+        Problems that share a block have the same grid.
+        """
         return block.once(("curves", self.fill, self.standardize, self.invalid), lambda: self._prepared(block))
 
     def _prepared(self, block: Block) -> tuple[np.ndarray, np.ndarray]:
         curves = block.rows
         if self.fill is not None:
-            curves = fill_gaps(np.asarray(curves, dtype=float), self.grid, self.fill)
+            curves = fill_gaps(doubles(curves), self.grid, self.fill)
         usable = block.kernels.usable_rows(curves)
         if self.invalid == "raise" and not usable.all():
             raise RecordError(

@@ -14,6 +14,7 @@ from functools import cached_property
 import numpy as np
 
 from dpfda.bounds.loops import Block, add_up
+from dpfda.bounds.plain import MARGIN
 from dpfda.core import codec
 from dpfda.core.errors import PlanMismatch, RecordError
 from dpfda.problems.defaults import check_count, check_key
@@ -23,8 +24,8 @@ from dpfda.problems.summary import Summary
 #: Radii that hold all curves are told apart by their octave, which costs this many records over epsilon: the choice is
 #: wrong by one octave with a probability of ``exp(-12)``, where records suffice for that.
 TELL_APART = 12.0
-#: A sum of so many squares is right to far less than this, in any order, unless squares come near the smallest float.
-MARGIN, TINY = 2.0**-24, 2.0**-900
+#: Below this a square may be lost, and a quick sum is right no more.
+TINY = 2.0**-900
 
 
 def octave_price(n: int, epsilon: Fraction, octaves: float, held: float, most: float) -> float:

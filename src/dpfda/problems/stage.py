@@ -68,11 +68,11 @@ class Stage:
         """What the records are read for."""
         return self.problem if self.together is None else self.together
 
-    def as_read(self, again: bool) -> Stage:
-        """The same stage, for records that can as well be read `again`: with nothing that may not be needed."""
-        if not again or self.together is None:
+    def as_read(self, rereadable: bool) -> Stage:
+        """The same stage; where records are easily read again, without what may not be needed."""
+        if not rereadable or self.together is None:
             return self
-        together, place = self.together.part(self.place)
+        together, place = self.together.needed_with(self.place)
         return replace(self, together=together, place=place)
 
     def check(self, summary: Summary) -> None:

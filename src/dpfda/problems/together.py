@@ -28,7 +28,7 @@ class Together:
 
     problems: tuple[BlockProblem, ...]
     #: After the first problem come choices of so many problems each, one of which it makes; 0 where all are needed.
-    choices_of: int = 0
+    problems_per_choice: int = 0
     #: The key of summaries that an earlier version made in the same way, if it did.
     earlier_key: str = ""
 
@@ -74,15 +74,15 @@ class Together:
         nobody = np.empty((0, self.width))
         return [0, *np.cumsum([problem.total(nobody).size for problem in self.problems]).tolist()]
 
-    def part(self, place: int) -> tuple[Together | None, int]:
+    def needed_with(self, place: int) -> tuple[Together | None, int]:
         """What is needed with the problem at this place, and its place there, if records can be read again later."""
-        if self.choices_of == 0:
+        if self.problems_per_choice == 0:
             return self, place
-        if place == 0 or self.choices_of == 1:
+        if place == 0 or self.problems_per_choice == 1:
             return None, 0
-        choice, within = divmod(place - 1, self.choices_of)
-        start = 1 + choice * self.choices_of
-        return Together(self.problems[start : start + self.choices_of]), within
+        choice, within = divmod(place - 1, self.problems_per_choice)
+        start = 1 + choice * self.problems_per_choice
+        return Together(self.problems[start : start + self.problems_per_choice]), within
 
     def own(self, summary: Summary, place: int) -> Summary:
         """The summary of one of the problems."""

@@ -44,7 +44,11 @@ def ahead(items: Generator[T, None, None]) -> Iterator[T]:
             items.close()
 
     thread = threading.Thread(target=contextvars.copy_context().run, args=(work,), name="dpfda-ahead", daemon=True)
-    thread.start()
+    try:
+        thread.start()
+    except RuntimeError:  # no more threads here
+        yield from items
+        return
     try:
         while True:
             kind, what = ready.get()

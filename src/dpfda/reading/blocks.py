@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from dpfda.core.doubles import doubles
 from dpfda.core.errors import ParameterError, RecordError
 from dpfda.core.origins import Stretch, as_number
 from dpfda.spaces.alignment import MOST_CURVES, Alignment, kept_of
@@ -307,7 +308,7 @@ def on_grid(blocks: Iterable[Block], alignment: Alignment | None) -> Iterator[Bl
                 raise wrong_width(block.values.shape[1], alignment.grid.size, _of(block))
             values = block.values
             if alignment is not None:
-                values = _told(alignment.filled, block, np.asarray(values, dtype=float))
+                values = _told(alignment.filled, block, doubles(values))
         elif alignment is None or alignment.align is None:
             raise ParameterError(
                 "curves at their own times need a rule that brings them to the grid",

@@ -6,6 +6,8 @@ import hashlib
 
 import numpy as np
 
+from dpfda.core.doubles import doubles
+
 
 def place_of(content: bytes) -> int:
     """A place in an order that says nothing about what is ordered, the same on every machine."""
@@ -20,5 +22,5 @@ def shares(labels: np.ndarray, count: int) -> np.ndarray:
 
 def content_of(records: np.ndarray) -> np.ndarray:
     """A number for what each record holds, which says nothing else about it: a function of that record alone."""
-    rows = np.ascontiguousarray(records, dtype=float)
+    rows = np.ascontiguousarray(doubles(records))
     return np.array([place_of(row.tobytes()) for row in rows], dtype=np.uint64)

@@ -68,7 +68,7 @@ class Member(Protocol):
     def schedule(self) -> Stages: ...
     @property
     def max_records(self) -> int | None:
-        """How many records are used at max_records, where that is public."""
+        """How many records are used at most, where that is public."""
 
     def check_current(self) -> None:
         """Refuse to carry out what an earlier version would have done in another way."""
@@ -95,19 +95,19 @@ def execute(
     ledger: Ledger | None,
     query: str,
     reread: Reread | None,
-    again: bool = False,
+    rereadable: bool = False,
 ) -> Releases:
     """Summaries, each through its own plan, under the one charge that `joint_plan` states for all of them.
 
-    A plan of several stages reads the records again for each of them, through the problem it is given. Where they are
-    as well read `again` as not, a stage is read without what may not be needed.
+    A plan of several stages reads the records again for each of them, through the problem it is given. Where
+    records are easily read again (`rereadable`), no stage is read with what may not be needed.
     """
     check_name("names of queries", query)
     on_lattice = {}
     for name, plan in plans.items():
         if reread is None and plan.schedule.passes > 1:
             raise PlanMismatch("This plan reads the records several times: pass them, or plan with passes=1.")
-        first = plan.stage.as_read(again)
+        first = plan.stage.as_read(rereadable)
         first.check(summaries[name])
         on_lattice[name] = first.to_lattice(summaries[name])
     account = Account(joint_plan, plans)
@@ -116,7 +116,7 @@ def execute(
     receipt = _charge(joint_plan, ledger, query)
     with note_charge_stands(receipt.entry, receipt.study):
         drawn = {name: [_draw(plan.stage, on_lattice[name])] for name, plan in plans.items()}
-        _draw_later_stages(plans, summaries, drawn, account, reread, again)
+        _draw_later_stages(plans, summaries, drawn, account, reread, rereadable)
         releases = {name: plan.build_release(drawn[name], receipt) for name, plan in plans.items()}
     log.info("released %s for plan %s at epsilon %s", query, joint_plan.digest[:12], joint_plan.epsilon)
     return releases
@@ -177,13 +177,13 @@ def _draw_later_stages(
     drawn: dict[str, list[np.ndarray]],
     account: Account,
     reread: Reread | None,
-    again: bool,
+    rereadable: bool,
 ) -> None:
     """Later stages, one pass over the records for all plans together; a stage may share the pass before it."""
     pending, latest = plans, dict(summaries)
     while pending:
         following = {name: plan.schedule.next(drawn[name]) for name, plan in pending.items()}
-        stages = {name: stage.as_read(again) for name, stage in following.items() if stage is not None}
+        stages = {name: stage.as_read(rereadable) for name, stage in following.items() if stage is not None}
         others = {n: stage.encoder for n, stage in stages.items() if stage.encoder.key != latest[n].key}
         if others and reread is None:
             raise PlanMismatch("This plan reads the records several times: pass them, or plan with passes=1.")

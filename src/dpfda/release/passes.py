@@ -6,6 +6,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
+import numpy as np
+
 from dpfda import engines
 from dpfda.core.errors import ParameterError, PlanMismatch
 from dpfda.core.labels import as_groups
@@ -27,8 +29,8 @@ class Passes(Protocol):
         """Why there can be no second pass, if so."""
 
     @property
-    def again(self) -> bool:
-        """Whether records are as well read twice as once, because they are in memory."""
+    def rereadable(self) -> bool:
+        """Whether records are easily read again, because they are in memory."""
 
     def read(self, problems: Mapping[str, Encoder], max_records: Mapping[str, int]) -> Mapping[str, Summary]:
         """One summary for each problem; of records whose number is public and given, no more than `max_records`."""
@@ -65,8 +67,9 @@ class FromRecords:
         return "a checkpoint" if self.declared.checkpoint is not None else self.curves.single_pass_reason
 
     @property
-    def again(self) -> bool:
-        return not self.single_pass_reason and self.curves.cluster is None and self.curves.source().in_memory
+    def rereadable(self) -> bool:
+        here = self.curves.cluster is None and not isinstance(self.curves.data, np.memmap)
+        return here and not self.single_pass_reason and self.curves.source().in_memory
 
     def read(self, problems: Mapping[str, Encoder], max_records: Mapping[str, int]) -> Mapping[str, Summary]:
         kept = max_records if self.declared.checkpoint is None else {}  # a checkpoint keeps all: more may follow
@@ -155,7 +158,7 @@ class FromSummaries:
         return "a summary" if set(self.summaries) == {""} else "summaries"
 
     @property
-    def again(self) -> bool:
+    def rereadable(self) -> bool:
         return False
 
     def read(self, problems: Mapping[str, Encoder], max_records: Mapping[str, int]) -> Mapping[str, Summary]:

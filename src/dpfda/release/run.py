@@ -75,7 +75,7 @@ def run_counted(
     """
     stand_in = plan_for(None)
     opened = _check_and_open(stand_in, passes, ledger, query)
-    encoder = next(iter(stand_in.members.values())).stage.as_read(passes.again).encoder
+    encoder = next(iter(stand_in.members.values())).stage.as_read(passes.rereadable).encoder
     try:
         sizes = passes.count(encoder)
         found = passes.summarize_all(encoder) if sizes is None else None
@@ -153,7 +153,7 @@ def _read(plan: Runnable, passes: Passes) -> Mapping[str, Summary]:
 
 def _encoders(plan: Runnable, passes: Passes) -> dict[str, Encoder]:
     """What the first pass reads the records for."""
-    return {name: member.stage.as_read(passes.again).encoder for name, member in plan.members.items()}
+    return {name: member.stage.as_read(passes.rereadable).encoder for name, member in plan.members.items()}
 
 
 def _check_and_execute(
@@ -163,6 +163,6 @@ def _check_and_execute(
         raise PlanMismatch("There must be one summary per group of the plan.")
     plan.check_summaries(found)
     reread = None if passes.single_pass_reason else lambda problems: passes.read(problems, _max_records(plan, problems))
-    releases = door.execute(plan, plan.members, found, ledger, query or plan.query, reread, passes.again)
+    releases = door.execute(plan, plan.members, found, ledger, query or plan.query, reread, passes.rereadable)
     tell_cautions(releases)
     return releases
