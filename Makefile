@@ -28,7 +28,7 @@ demo: $(DEMO)
 
 # Two at a time, one thread each; the tests of a file stay together, because they may share a cluster.
 test: setup
-	OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist loadfile
+	OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 DPFDA_THREADS=1 $(BIN)/python -m pytest -n 2 --dist loadfile
 
 lint: setup
 	$(BIN)/ruff check src experiments tests benchmarks docs
@@ -55,6 +55,7 @@ bench: setup
 	$(BIN)/python benchmarks/accuracy.py
 	$(BIN)/python benchmarks/forecast.py
 	$(BIN)/python benchmarks/speed.py
+	$(BIN)/python benchmarks/noise_speed.py
 	$(BIN)/python benchmarks/band_coverage.py --jobs 2
 	$(BIN)/python benchmarks/coverage_density.py
 	$(BIN)/python benchmarks/coverage_covariance.py

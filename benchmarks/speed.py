@@ -14,7 +14,6 @@ import re
 import subprocess
 import sys
 import tempfile
-import time
 import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -32,6 +31,8 @@ from dpfda.bounds import loops
 
 KERNELS = {"fast": "compiled", "numpy": "plain"}
 COLUMNS = 100
+#: More would need a larger Java process.
+SPARK_ROWS = 500_000
 
 
 @dataclass
@@ -54,7 +55,7 @@ class Row:
         return [self.what, found[0], aims[0], found[1], aims[1], self.unit, ", ".join(self.missed) or "reached"]
 
 
-def over(peer: Callable[[], Any], run: Callable[[], Any], seconds: float = 4.0) -> tuple[dict[str, float], float]:
+def over(peer: Callable[[], Any], run: Callable[[], Any], seconds: float = 2.0) -> tuple[dict[str, float], float]:
     """Time over the peer's, with either kernels; and the peer's seconds, the best of before and after."""
     base, found = common.best_time(peer, seconds=1.5, least=3), {}
     for name, kernels in KERNELS.items():
@@ -121,41 +122,40 @@ def regressions(rows: int) -> Iterator[Row]:
     )  # fmt: skip
 
 
-def of_process(*command: str) -> tuple[float, float]:
-    """Seconds of a process of its own, the shortest of several, and megabytes at its peak."""
-    best, peak = float("inf"), 0.0
-    for _ in range(7):
-        start = time.perf_counter()
-        with subprocess.Popen(command, stdout=subprocess.DEVNULL) as process:
-            _, status, usage = os.wait4(process.pid, 0)
-            process.returncode = os.waitstatus_to_exitcode(status)
-        best = min(best, time.perf_counter() - start)
-        assert process.returncode == 0, command
-        peak = usage.ru_maxrss / 1024
-    return best, peak
+def of_process(*command: str) -> float:
+    """Seconds of a process of its own, the shortest of several; bytecode is there, as it is after an installation."""
+    environment = os.environ | {"PYTHONDONTWRITEBYTECODE": ""}
+    run = partial(subprocess.run, command, stdout=subprocess.DEVNULL, check=True, env=environment)
+    run()
+    return common.best_time(run, seconds=2.0, least=7)
 
 
-#: Everything at the top of the package but the scikit-learn estimators.
+def peak_of(code: str) -> float:
+    """Megabytes at the peak of a process of its own."""
+    tell = "\nimport re; print(re.search(r'VmHWM:\\s+(\\d+)', open('/proc/self/status').read()).group(1))"
+    done = subprocess.run([sys.executable, "-c", code + tell], capture_output=True, text=True, check=True)
+    return int(done.stdout) / 1024
+
+
+#: Everything at the top of the package but the scikit-learn estimators and the room that they are in.
 EVERYTHING = (
     "import dpfda\n"
-    "for name in dpfda.__all__:\n"
-    "    if name not in ('FunctionOnScalarRegression', 'KernelClassifier', 'KernelRegressor'): getattr(dpfda, name)"
+    "apart = {'FunctionOnScalarRegression', 'KernelClassifier', 'KernelRegressor', 'estimators'}\n"
+    "for name in set(dpfda.__all__) - apart: getattr(dpfda, name)"
 )
 
 
 def imports() -> Iterator[Row]:
     python, command = sys.executable, str(Path(sys.executable).parent / "dpfda")
-    numpy, _ = of_process(python, "-c", "import numpy")
-    bare, memory = of_process(python, "-c", "import dpfda")
-    used, used_memory = of_process(python, "-c", EVERYTHING)
-    shown, _ = of_process(command, "--help")
+    numpy, bare = of_process(python, "-c", "import numpy"), of_process(python, "-c", "import dpfda")
+    used, shown = of_process(python, "-c", EVERYTHING), of_process(command, "--help")
     both = lambda value: dict.fromkeys(KERNELS, value)  # noqa: E731
     more = {"numpy_seconds": numpy}
     yield Row("import dpfda", "times import numpy", both(3), both(bare / numpy), more)
     yield Row("import dpfda and all names but estimators", "times import numpy", both(3), both(used / numpy), more)
     yield Row("dpfda --help", "times import numpy", both(4), both(shown / numpy), more)
-    yield Row("peak memory of import dpfda", "MB", both(80), both(memory))
-    yield Row("peak memory with all names but estimators", "MB", both(80), both(used_memory))
+    yield Row("peak memory of import dpfda", "MB", both(80), both(peak_of("import dpfda")))
+    yield Row("peak memory with all names but estimators", "MB", both(80), both(peak_of(EVERYTHING)))
 
 
 def planning() -> Iterator[Row]:
@@ -167,21 +167,24 @@ def files(rows: int) -> Iterator[Row]:
     reached, more = {}, {}
     for name, kernels in KERNELS.items():
         with loops.using(kernels):
-            more[name] = files_speed.parquet_row(rows)
+            more[name] = files_speed.parquet_row(rows, rounds=2)
         reached[name] = more[name]["ratio"]
     yield Row(
         f"dp.mean, default, {rows:,} x {COLUMNS} in 20 Parquet files", "times a pyarrow loop that only sums",
         {"fast": 8, "numpy": 20}, reached, more,
     )  # fmt: skip
-    found = files_speed.spark_row(rows)
-    yield Row("the same on Spark local[2]", "times the local engine", {"fast": 2}, {"fast": found["ratio"]}, found)
+    found = files_speed.spark_row(min(rows, SPARK_ROWS), rounds=2)
+    for name, ratio in (("a DataFrame", "frame_ratio"), ("files by name", "ratio")):
+        what = f"dp.mean, default, {found['rows']:,} x {COLUMNS} on Spark local[2], {name}"
+        yield Row(what, "times the local engine", {"fast": 2}, {"fast": found[ratio]}, found)
 
 
 FRESH = """
 import time, numpy as np, dpfda as dp
 from dpfda.bounds import loops
 x = np.random.default_rng(0).standard_normal((20_000, 100))
-dp.mean(x, epsilon=1, bound=dp.L2Ball(1.0))
+with loops.using("plain"):
+    dp.mean(x, epsilon=1, bound=dp.L2Ball(1.0))
 start = time.perf_counter()
 with loops.using("compiled"):
     dp.mean(x, epsilon=1, bound=dp.L2Ball(1.0))
@@ -237,7 +240,11 @@ def main() -> None:
         "planning": planning,
         "files": partial(files, 2_500_000 // part),
     }
-    rows = [row for name, run in parts.items() if options.only in name for row in run()]
+    rows = []
+    for name, run in parts.items():
+        for row in run() if options.only in name else ():
+            print(f"  {row.what}: {row.reached}", flush=True)
+            rows.append(row)
     head = ["what a user writes", "fast", "wanted", "numpy", "wanted", "unit", "missed"]
     common.show(f"Speed, {loops.threads()} threads", head, [row.cells() for row in rows])
     if not options.only and not options.small:

@@ -17,7 +17,7 @@ ROOT = Path(__file__).parents[1] / "src" / "dpfda"
 SPECIAL = {
     "opendp": {"noise/samplers.py", "plans/opendp.py"},
     "flint": {"noise/samplers.py"},
-    "dpfda.noise.samplers": {"noise", "release/ready.py"},
+    "dpfda.noise.samplers": {"noise", "problems/surface_check.py", "release/ready.py"},
     "secrets": {"noise"},
     "numba": {"bounds/compiled_rows.py"},
     "threadpoolctl": {"bounds/loops.py"},

@@ -28,9 +28,9 @@ def small_blocks(monkeypatch):
     """Blocks of a few rows, and threads for anything."""
     monkeypatch.setattr(loops, "VALUES", 7 * GRID.size)
     monkeypatch.setattr(loops, "PER_THREAD", 1)
-    monkeypatch.setattr(loops.plain, "LIGHT_ROWS", 5)
+    monkeypatch.setattr(loops.plain, "LIGHT_VALUES", 5 * GRID.size)
     if loops.compiled_kernels() is not None:
-        monkeypatch.setattr(loops.compiled_kernels(), "LIGHT_ROWS", 5)
+        monkeypatch.setattr(loops.compiled_kernels(), "LIGHT_VALUES", 5 * GRID.size)
 
 
 def curve_problems() -> dict[str, object]:

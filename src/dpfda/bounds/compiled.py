@@ -17,8 +17,8 @@ from dpfda.bounds.lattice import LIMIT
 from dpfda.bounds.products import ExactProduct, multiply
 from dpfda.bounds.scratch import buffer
 
-#: Rows that work which keeps nothing takes at a time.
-LIGHT_ROWS = 1 << 14
+#: Values that work which keeps nothing takes at a time.
+LIGHT_VALUES = 1 << 22
 
 
 @compiled

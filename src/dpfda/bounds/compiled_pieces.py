@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import numpy as np
 
-from dpfda.bounds.compiled_rows import clip_row, compiled, sealed
-from dpfda.bounds.lattice import LIMIT
+from dpfda.bounds.compiled_rows import clip_row, compiled, sealed, squares_of
+from dpfda.bounds.lattice import EXACT, LIMIT
 
 
 @compiled
 def _add_pieces(values: np.ndarray, pieces: np.ndarray, held: np.ndarray) -> None:
-    """Values added up by piece, in their order."""
+    """Values added up by piece, in their order; where there are as many pieces as values, each is alone."""
+    if held.size == pieces.size:
+        for i in range(pieces.size):
+            held[i] = values[i]
+        return
     held[:] = 0.0
     i = 0
     while i < pieces.size:
@@ -91,9 +95,11 @@ def _bring_to_pieces(
             over = value / most[k]
             lost[k] = max(over * over - 1.0, 0.0)
             held[k] = min(max(value, -most[k]), most[k])
-        energy = 0.0
-        for k in range(roots.size):
-            energy += held[k] * held[k]
+        energy = squares_of(held)
+        if energy >= EXACT:  # else it is the same in any order
+            energy = 0.0
+            for k in range(roots.size):
+                energy += held[k] * held[k]
         beyond = max(1.0 - LIMIT / max(energy, 1.0), 0.0)
         for k in range(roots.size):
             lost[k] = np.ceil(min(lost[k] + beyond, 1.0) * steps)

@@ -133,7 +133,7 @@ def _with_kernels(
     rows: int | None,
 ) -> list[T]:
     if rows is None:
-        rows = kernels.LIGHT_ROWS if light else max(1, VALUES // max(1, batch.shape[1]))
+        rows = max(1, (kernels.LIGHT_VALUES if light else VALUES) // max(1, batch.shape[1]))
     places = _Places(range(0, max(1, len(batch)), rows))
 
     def blocks() -> Iterator[tuple[int, Block]]:

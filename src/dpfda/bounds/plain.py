@@ -14,8 +14,8 @@ from dpfda.bounds.products import ExactProduct, multiply
 from dpfda.bounds.scratch import buffer
 from dpfda.core.doubles import doubles
 
-#: Rows that work which keeps nothing takes at a time.
-LIGHT_ROWS = 512
+#: Values that work which keeps nothing takes at a time.
+LIGHT_VALUES = 1 << 18
 #: A sum of squares is right to far less than this share of it, in any order.
 MARGIN = 2.0**-24
 
@@ -31,13 +31,23 @@ def column_sums(rows: np.ndarray) -> np.ndarray:
     return np.asarray((np.ones(len(rows)) @ rows).astype(np.int64))
 
 
+def _scaled(rows: np.ndarray, center: np.ndarray, weights: np.ndarray, out: np.ndarray) -> np.ndarray:
+    """``(row - center) * weights``, in two steps or (the same numbers) in one."""
+    if rows.dtype != out.dtype:
+        np.copyto(out, rows)
+        rows = out
+    if not center.any():
+        return np.multiply(rows, weights, out=out)
+    np.subtract(rows, center, out=out)
+    return np.multiply(out, weights, out=out)
+
+
 def on_lattice(
     rows: np.ndarray, usable: np.ndarray, center: np.ndarray, weights: np.ndarray, limit: float
 ) -> np.ndarray:
     """``rint((row - center) * weights)``, kept to `limit`; a row that is not usable is zero."""
     with np.errstate(over="ignore", invalid="ignore"):
-        found = np.subtract(rows, center) if center.any() else np.array(rows, dtype=float)
-        found *= weights
+        found = _scaled(rows, center, weights, np.empty(rows.shape))
         np.rint(found, out=found)
         np.clip(found, -limit, limit, out=found)
     if not usable.all():
@@ -67,8 +77,7 @@ def sum_clipped(rows: np.ndarray, center: np.ndarray, weights: np.ndarray) -> tu
     Rows whose squares do not have a finite sum (missing, infinite or absurdly large values) are not added but listed.
     """
     with np.errstate(over="ignore", invalid="ignore"):
-        lattice = np.subtract(rows, center) if center.any() else np.array(rows, dtype=float)
-        lattice *= weights
+        lattice = _scaled(rows, center, weights, buffer("halves", *rows.shape))
         np.rint(lattice, out=lattice)
         energy = np.einsum("ij,ij->i", lattice, lattice)
     if (energy <= LIMIT).all():
@@ -80,7 +89,7 @@ def sum_clipped(rows: np.ndarray, center: np.ndarray, weights: np.ndarray) -> tu
 def squared_norms(rows: np.ndarray, center: np.ndarray, weights: np.ndarray) -> np.ndarray:
     """Weighted squared distances from the centre, added in any order."""
     with np.errstate(over="ignore", invalid="ignore", under="ignore"):
-        found = np.subtract(rows, center) if center.any() else np.array(rows, dtype=float)
+        found = _scaled(rows, center, np.ones(1), buffer("halves", *rows.shape))
         found *= found
         return np.asarray(found @ weights)
 

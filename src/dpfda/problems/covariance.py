@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 import numpy as np
 
@@ -203,4 +203,10 @@ class CovarianceProblem(DefaultProblem):
 
 def products_of_pairs(rows: np.ndarray) -> np.ndarray:
     """Sums over rows of the products of any two entries, each pair once: integers, exact in floats for a block."""
-    return np.asarray((rows.T @ rows)[np.triu_indices(rows.shape[1])].astype(np.int64))
+    return np.take((rows.T @ rows).ravel(), _upper(rows.shape[1])).astype(np.int64)
+
+
+@lru_cache(maxsize=8)
+def _upper(size: int) -> np.ndarray:
+    """Places of the upper triangle in a flat matrix."""
+    return np.ravel_multi_index(np.triu_indices(size), (size, size))

@@ -22,6 +22,7 @@ from dpfda.bounds.sensitivity import Sensitivity
 from dpfda.core import codec
 from dpfda.core.errors import PlanMismatch
 from dpfda.noise import Laplace
+from dpfda.noise.samplers import flint
 from dpfda.problems.covariance import SQUARE_BITS, products_of_pairs
 from dpfda.problems.defaults import check_count, check_key
 from dpfda.problems.derived import DerivedProblem
@@ -204,9 +205,10 @@ def schatten16(matrix: np.ndarray) -> int:
     >>> schatten16(np.array([[3, 0], [0, -2]], dtype=object))
     3
     """
+    power = flint.fmpz_mat(matrix.tolist())
     for _ in range(3):
-        matrix = matrix @ matrix
-    trace = int((matrix * matrix).sum())
+        power = power * power
+    trace = int(sum(entry * entry for entry in power.entries()))
     for _ in range(4):
         trace = isqrt(trace)
     return trace
