@@ -28,7 +28,7 @@ demo: $(DEMO)
 
 # Two at a time, one thread each; the tests of a file stay together, because they may share a cluster.
 test: setup
-	OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 DPFDA_THREADS=1 $(BIN)/python -m pytest -n 2 --dist loadfile
+	PYTHONDONTWRITEBYTECODE= OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 DPFDA_THREADS=1 $(BIN)/python -m pytest -n 2 --dist loadfile
 
 lint: setup
 	$(BIN)/ruff check src experiments tests benchmarks docs

@@ -141,7 +141,7 @@ def test_exports(curves, tmp_path):
     assert header == "t,value,lower,upper"
     numbers = np.array([[float(x) for x in row.split(",")] for row in rows])
     assert np.array_equal(numbers[:, 1], release.values)
-    assert np.array_equal(numbers[:, 2:], np.transpose([*release.band()]))
+    assert np.array_equal(numbers[:, 2:], np.transpose([*release.shown_band()]))
     assert (numbers[:, 2] <= numbers[:, 1]).all()  # a band is widened to hold the curve, which may be its border
     assert (numbers[:, 1] <= numbers[:, 3]).all()
     assert (numbers[:, 2] < numbers[:, 3]).all()
