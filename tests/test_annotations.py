@@ -21,7 +21,7 @@ ANY = {
     "audits": 9,
     "cli": 23,
     "core": 4,
-    "engines": 22,
+    "engines": 21,
     "estimators": 12,
     "hall": 2,
     "ledger": 4,

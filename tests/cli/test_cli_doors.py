@@ -85,7 +85,11 @@ def test_no_word_about_what_was_centred_left_out_or_dropped(curves, tmp_path):
     broken[5] = broken[5].split(",")[0]
     curves.write_text("\n".join(broken) + "\n")
     facts = [*MEAN, "--columns", NAMES, "--header", "--invalid", "center"]
-    for more in (["--n", "20"], ["--n", "40"], ["--unit", "who", "--n", "12"]):
+    for more in (
+        ["--ignore", "who,ward", "--n", "20"],
+        ["--ignore", "who,ward", "--n", "40"],
+        ["--unit", "who", "--n", "12"],
+    ):
         said = run("mean", curves, *facts, *more, "--json", "--out", tmp_path / f"{'-'.join(more)}.json")
         data = json.loads(said)
         assert data["n"] == int(more[-1])

@@ -53,7 +53,8 @@ def test_covariance(files):
     assert (files / "p.png").read_bytes()[:4] == b"\x89PNG"
     assert (files / "c.csv").read_text().startswith("hour,hour',value")
     assert dp.Ledger(files / "study.ledger").spent == 1
-    figures = json.loads(run("covariance", files / "homes.csv", *bound, *curves, "--json"))
+    beside = ["--ignore", "people,heating"]
+    figures = json.loads(run("covariance", files / "homes.csv", *bound, *curves, *beside, "--json"))
     assert len(figures["explained_variance_ratio"]) == len(figures["explained_variance"]) <= 3
     assert "covariance surface" in run("show", files / "c.json")
 

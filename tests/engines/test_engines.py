@@ -9,7 +9,6 @@ import shutil
 import signal
 import sys
 import time
-import warnings
 from dataclasses import replace
 from pathlib import Path
 
@@ -285,33 +284,12 @@ def test_a_unit_in_two_groups_is_refused_from_anywhere(visits, dask_frame, ledge
     assert untouched(ledger)
 
 
-def test_repeats_seen_by_workers_are_told_here(curves, dask_frame):
-    frame = pd.DataFrame(curves, columns=NAMES).assign(person=np.arange(len(curves)) // 2)
-    plan = curve_plans(131)["ball"]
-    for partitions in (3, 40):
-        with pytest.warns(dp.errors.UnitWarning, match="'person' repeats"):
-            found = plan.summarize(dp.read(dask_frame.from_pandas(frame, npartitions=partitions), columns="h*"))
-        assert found == plan.summarize(curves)
-    once = frame.assign(person=np.arange(len(curves)))
-    assert plan.summarize(dp.read(dask_frame.from_pandas(once, npartitions=3), columns="h*")) == plan.summarize(curves)
-
-
 def test_without_a_cluster_the_local_scheduler_does(curves, tmp_path):
     dask = pytest.importorskip("dask", reason="Dask is not installed")
     paths = written(tmp_path, pd.DataFrame(curves, columns=NAMES), [50])
     plan = curve_plans(131)["ball"]
     with dask.config.set(scheduler="synchronous"):
         assert plan.summarize(dp.read(paths, engine="dask")) == plan.summarize(curves)
-
-
-def test_workers_say_nothing_of_labels_where_nothing_may_be_said(curves, tmp_path):
-    dask = pytest.importorskip("dask", reason="the dask extra is not installed")
-    frame = pd.DataFrame(curves, columns=NAMES).assign(person=np.arange(len(curves)) // 2)
-    (path,) = written(tmp_path, frame, [])
-    plan = dp.MeanPlan(n=len(curves), **FACTS, invalid="center")
-    with dask.config.set(scheduler="synchronous"), warnings.catch_warnings():
-        warnings.simplefilter("error", dp.errors.UnitWarning)
-        plan.summarize(dp.read(path, columns="h*", engine="dask"))
 
 
 def test_engines_refuse_what_is_not_theirs(curves, dask_array, ledger):
@@ -541,13 +519,6 @@ def test_an_error_on_an_executor_arrives_as_itself(spark, curves, visits, ledger
             dp.read(spark.createDataFrame(visits), columns="h*"), **FACTS, by="region", groups=["north"], ledger=ledger
         )
     assert untouched(ledger)
-
-
-def test_repeats_seen_by_executors_are_told_here(spark, curves):
-    plan = curve_plans(131)["ball"]
-    frame = spark.createDataFrame(listed(curves, person=np.arange(len(curves)) // 2))
-    with pytest.warns(dp.errors.UnitWarning, match="'person' repeats"):
-        assert plan.summarize(dp.read(frame, columns=["curve"])) == plan.summarize(curves)
 
 
 def test_a_whole_release_from_spark(spark, visits, ledger):

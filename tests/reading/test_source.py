@@ -209,7 +209,6 @@ def test_errors_do_not_carry_cells_in_their_context(tmp_path):
         error = error.__cause__ or error.__context__
 
 
-@pytest.mark.filterwarnings("ignore::dpfda.core.errors.UnitWarning")
 @pytest.mark.parametrize("note", ['"p', 'p"', '"p"', "x" * 140_000, "\u00e9", " "])
 def test_cells_that_are_not_chosen_do_not_matter(note, tmp_path):
     """The quick and the careful reader split lines alike, so one bad record leaves all others as they were."""

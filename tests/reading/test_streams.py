@@ -9,7 +9,6 @@ import signal
 import subprocess
 import sys
 import time
-import warnings
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
@@ -368,23 +367,6 @@ def test_an_error_about_a_unit_in_two_files_names_the_right_one(curves, tmp_path
     refused(dp.errors.RecordError, r"missing or infinite values in 'b.parquet' in row 0 ", ledger, paths, unit="who")
 
 
-def test_repeats_in_a_column_of_owners_are_warned_about(curves, tmp_path):
-    plan, repeats = dp.MeanPlan(n=90, **FACTS), [f"p{i // 2}" for i in range(90)]
-    path = write(tmp_path / "c.parquet", curves, patient=repeats)
-    pd.DataFrame(curves, columns=NAMES).assign(patient=repeats).to_csv(tmp_path / "c.csv", index=False)
-    for data in (path, tmp_path / "c.csv", pq.read_table(path), pq.read_table(path).to_pandas()):
-        with pytest.warns(dp.errors.UnitWarning, match=r"'patient' repeats: .* Pass unit='patient'") as told:
-            assert plan.summarize(dp.read(data, columns="h*")) == plan.summarize(curves)
-        assert len(told) == 1
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        warnings.simplefilter("ignore", dp.errors.NoiseWarning)  # tiny data
-        units = dp.MeanPlan(n=45, **FACTS, unit="patient").summarize(pq.read_table(path))
-        assert units.count == 45
-        once = write(tmp_path / "once.parquet", curves, patient=[f"p{i}" for i in range(90)])
-        assert plan.summarize(dp.read(once, columns="h*")) == plan.summarize(curves)
-
-
 # -- progress and interruptions ----------------------------------------------------------------
 
 
@@ -503,9 +485,7 @@ def rows_on_grid(data: object, **options: object) -> np.ndarray:
     task = Task(dp.MeanPlan(**(facts | options)).stage.encoder)
     layout = dp.Long("meter", "stamp", "kwh", day=ADELAIDE)
     source = task.source(dp.read(data, layout=layout))
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", dp.errors.UnitWarning)
-        return np.vstack([block.values for block in task.records(source, source.blocks())])
+    return np.vstack([block.values for block in task.records(source, source.blocks())])
 
 
 def expected() -> np.ndarray:
@@ -599,10 +579,6 @@ def test_days_of_a_unit_are_averaged(tmp_path):
     rows = rows_on_grid(frame, **facts)
     assert rows.shape == (1, 48)
     assert rows[0] == pytest.approx(expected().mean(axis=0), abs=1e-8)
-    grid = dp.Grid(HALVES, weights="equal", span=(0.0, 24.0))
-    plan = dp.MeanPlan(n=3, epsilon=1, bound=dp.L2Ball(5.0), grid=grid, align="linear")
-    with pytest.warns(dp.errors.UnitWarning, match="'meter' repeats"):
-        plan.summarize(dp.read(frame, layout=dp.Long("meter", "stamp", "kwh", day=ADELAIDE)))
 
 
 def test_ids_of_a_long_stream_must_be_in_order(curves, tmp_path, ledger):

@@ -29,7 +29,7 @@ plain_text: dict[str, Any] = {"highlight": False, "soft_wrap": True, "emoji": Fa
 out, err = Console(**plain_text), Console(stderr=True, **plain_text)
 #: Words that errors spell as keywords of Python and the command spells as options.
 OPTIONS = re.compile(
-    r"\b(epsilon|columns|fill|invalid|n|study|measure|grid|standardize|outside|domain|cells|edges|by|groups"
+    r"\b(epsilon|columns|ignore|fill|invalid|n|study|measure|grid|standardize|outside|domain|cells|edges|by|groups"
     r"|classes|bound|between|passes|split|kernel|psi|components|unit|align|layout|engine|site|spent|neighbors)="
 )
 

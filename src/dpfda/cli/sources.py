@@ -27,6 +27,9 @@ Files = Annotated[
     typer.Argument(help="CSV or Parquet files, one row a curve: paths, globs in quotes, folders, s3:// addresses."),
 ]
 Columns = Annotated[str | None, typer.Option(help="Value columns: a pattern (hh*) or a comma list.")]
+Ignore = Annotated[
+    str | None, typer.Option(help="Columns that play no part (dates, notes): a pattern, or a comma list.")
+]
 Header = Annotated[
     bool | None, typer.Option(help="Whether a text file begins with names. Default: look at its first line.")
 ]
@@ -66,16 +69,17 @@ class Table(Options):
     """How a table is read."""
 
     columns: Columns = None
+    ignore: Ignore = None
     header: Header = None
 
     def keywords(self) -> Keywords:
         """As `api.read` spells them."""
-        return {"columns": self.chosen, "header": self.header}
+        return {"columns": self.chosen, "ignore": _listed(self.ignore), "header": self.header}
 
     @property
     def chosen(self) -> str | list[str] | None:
         """The columns: a pattern, or their names."""
-        return self.columns.split(",") if self.columns and "," in self.columns else self.columns
+        return _listed(self.columns)
 
     @contextmanager
     def opened(self, files: list[str], silent: bool, **rules: Any) -> Iterator[Curves]:
@@ -133,6 +137,10 @@ class Labels(Options):
 
     def keywords(self) -> Keywords:
         return {"by": self.by, "groups": groups_of(self.groups)}
+
+
+def _listed(text: str | None) -> str | list[str] | None:
+    return text.split(",") if text and "," in text else text
 
 
 def parse_layout(text: str | None) -> Lists | Long | None:

@@ -6,8 +6,10 @@ so that a log file or a support ticket carries no private value.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from fractions import Fraction
+from types import FrameType
 from typing import Any
 
 
@@ -91,8 +93,20 @@ class RecordError(DpfdaError, ValueError):
         return RecordError(self.problem, [r + first for r in self.rows], self.cure, self.column)
 
 
+def outside() -> int:
+    """How far up the first caller outside this package is, as warnings count it from who asks."""
+    frame: FrameType | None = sys._getframe(1)
+    level, package = 1, __name__.partition(".")[0]
+    while frame is not None and str(frame.f_globals.get("__name__", "")).partition(".")[0] == package:
+        frame, level = frame.f_back, level + 1
+    return level
+
+
 class UnitWarning(UserWarning):
-    """Somebody has several records and the guarantee is about one: says what is not protected."""
+    """Somebody may have several records and the guarantee is about one: says what is not protected.
+
+    It is decided by the names of columns, never by what is in them.
+    """
 
 
 class NotPrivateWarning(UserWarning):

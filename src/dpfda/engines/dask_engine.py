@@ -15,13 +15,12 @@ import numpy as np
 
 from dpfda.core.errors import DpfdaError, ParameterError
 from dpfda.core.labels import Coder
-from dpfda.engines.answers import Answer, died, guarded, opened, passed, telling
+from dpfda.engines.answers import Answer, died, guarded, opened
 from dpfda.engines.task import Partial, Task, added_up, summarize_file
 from dpfda.reading.blocks import Raw
 from dpfda.reading.places import Place
 from dpfda.reading.shares import shares
 from dpfda.reading.source import Source
-from dpfda.reading.tables import Watch
 
 #: Buckets of rows that belong together, per part that is read.
 BUCKETS = 2
@@ -112,8 +111,7 @@ def _as_completed(dask: object, tasks: list[Any]) -> Iterator[tuple[int, Answer]
 def _with(source: Source, data: Any) -> Source:
     """The source with its partition in place, where it has one, and nothing that threads would share."""
     own = source if source.coder is None else replace(source, coder=Coder(source.coder.groups))
-    watch = Watch(own.watch.cure, repeated=own.watch.repeated)  # one that must say nothing says nothing there either
-    return replace(own, watch=watch, **({} if data is None else {"data": data}))
+    return own if data is None else replace(own, data=data)
 
 
 def _named(source: Source) -> Iterable[Raw]:
@@ -124,12 +122,12 @@ def _named(source: Source) -> Iterable[Raw]:
 
 def _added(task: Task, source: Source, data: object) -> Answer:
     own = _with(source, data)
-    return guarded(lambda: task.read(own, _named(own)), own)
+    return guarded(lambda: task.read(own, _named(own)))
 
 
 def _one(task: Task, source: Source) -> Answer:
     own = _with(source, None)
-    return guarded(lambda: summarize_file(task, own), own)
+    return guarded(lambda: summarize_file(task, own))
 
 
 def _deal(source: Source, data: object, count: int) -> list[Answer]:
@@ -144,7 +142,7 @@ def _deal(source: Source, data: object, count: int) -> list[Answer]:
                 buckets[i].append(raw.take(np.flatnonzero(place == i)))
         return buckets
 
-    answer = guarded(dealt, own)
+    answer = guarded(dealt)
     if answer.error is not None:
         return [answer] * count
     names = () if own.coder is None else own.coder.names  # each part numbers its groups as they come
@@ -155,10 +153,10 @@ def _bucket(task: Task, source: Source, dealt: list[Answer]) -> Answer:
     own = _with(source, None)
 
     def added() -> Partial:
-        raws = [_recoded(raw, names, own.coder) for names, part in map(passed, dealt) for raw in part]
+        raws = [_recoded(raw, names, own.coder) for names, part in map(opened, dealt) for raw in part]
         return task.read(own, raws, gather=True)
 
-    return telling(guarded(added), dealt)
+    return guarded(added)
 
 
 def _recoded(raw: Raw, names: tuple[str, ...], coder: Coder | None) -> Raw:
@@ -170,4 +168,4 @@ def _recoded(raw: Raw, names: tuple[str, ...], coder: Coder | None) -> Raw:
 
 
 def _merge(task: Task, answers: list[Answer]) -> Answer:
-    return telling(guarded(lambda: added_up(passed(answer) for answer in answers)), answers)
+    return guarded(lambda: added_up(opened(answer) for answer in answers))

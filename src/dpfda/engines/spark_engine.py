@@ -24,10 +24,10 @@ from dpfda.reading.arrow import pa
 from dpfda.reading.items import Batches
 from dpfda.reading.places import is_path
 from dpfda.reading.source import Source
-from dpfda.reading.tables import Watch, cells_of
+from dpfda.reading.tables import cells_of
 
-#: A worker's answer as a table: a row per group, or one with an error or a warning.
-SCHEMA = "name string, summary string, found string, error string, repeats string"
+#: A worker's answer as a table: a row per group, or one with an error.
+SCHEMA = "name string, summary string, found string, error string"
 #: The label by which rows meet, spelt in one way.
 KEY = "dpfda_key"
 Work: TypeAlias = "Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]"
@@ -81,7 +81,7 @@ def _collected(frame: Mapped, work: Work) -> Partial:
 
 
 def _opened(row: Any) -> Partial:
-    opened(Answer(None, None if row["error"] is None else read(row["error"]), row["repeats"]))
+    opened(Answer(None, None if row["error"] is None else read(row["error"])))
     found = None if row["found"] is None else stretch_of(json.loads(row["found"]))
     if row["summary"] is None:
         return Partial(found=found)
@@ -100,30 +100,29 @@ def _labelled(name: str, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.Recor
 def _of_rows(task: Task, source: Source, batches: Iterable[pa.RecordBatch], keyed: bool) -> Iterator[pa.RecordBatch]:
     plain = (batch.select([n for n in batch.schema.names if n != KEY]) for batch in batches)
     own = _own(replace(source, data=Batches(plain)))
-    yield _answer(guarded(lambda: task.read(own, own.blocks(), gather=keyed), own))
+    yield _answer(guarded(lambda: task.read(own, own.blocks(), gather=keyed)))
 
 
 def _of_files(task: Task, parts: list[Source], batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     for batch in batches:
         for number in batch.column(0).to_pylist():
             own = _own(parts[number])
-            yield _answer(guarded(functools.partial(summarize_file, task, own), own))
+            yield _answer(guarded(functools.partial(summarize_file, task, own)))
 
 
 def _own(source: Source) -> Source:
     """The source with nothing that another task of this worker would share."""
-    coder = None if source.coder is None else Coder(source.coder.groups)
-    return replace(source, coder=coder, watch=Watch(source.watch.cure, repeated=source.watch.repeated))
+    return source if source.coder is None else replace(source, coder=Coder(source.coder.groups))
 
 
 def _answer(answer: Answer) -> pa.RecordBatch:
     whole = Partial() if answer.found is None else answer.found
-    rows: dict[str, list[Any]] = {name: [] for name in ("name", "summary", "found", "error", "repeats")}
+    rows: dict[str, list[Any]] = {name: [] for name in ("name", "summary", "found", "error")}
     for name, summary in whole.summaries.items():
-        _add(rows, name, json.dumps(plain_summary(summary)), None, None, None)
+        _add(rows, name, json.dumps(plain_summary(summary)), None, None)
     found = None if whole.found is None else json.dumps(plain_stretch(whole.found))
     error = None if answer.error is None else to_text(answer.error)
-    _add(rows, None, None, found, error, answer.repeats)
+    _add(rows, None, None, found, error)
     return pa.RecordBatch.from_pydict(rows, schema=pa.schema([(name, pa.string()) for name in rows]))
 
 

@@ -34,7 +34,6 @@ from dpfda.reading.curves import Curves
 from dpfda.reading.layouts import Long, as_layout
 from dpfda.reading.places import expanded, is_path
 from dpfda.reading.source import Source
-from dpfda.reading.tables import Watch
 from dpfda.spaces.components import as_rows
 from dpfda.spaces.units import Unit
 
@@ -106,16 +105,12 @@ class Task:
         unit: Unit | None = first.alignment.unit if first.alignment is not None else None
         points = None if first.record_grid is None else first.record_grid.points
         named = unit is not None and units is None
-        watch = Watch("Keep one record of each to protect whoever has them.")
-        if first.record_grid is not None:  # curves: the unit protects whoever has several
-            watch = Watch()
-        if self.lenient:  # a word about labels that repeat would tell of them
-            watch = Watch(repeated="")
         return Source(
             as_rows(None if curves.cluster else curves.data, first.record_grid), curves.columns, curves.header,
             first.invalid == "center", first.width, points,
             by=by, coder=Coder(self.groups) if self.grouped else None, layout=curves.layout,
-            unit=unit.name if named and unit else None, order=unit.order if unit else None, units=units, watch=watch,
+            unit=unit.name if named and unit else None, order=unit.order if unit else None, units=units,
+            ignore=curves.ignore,
         )  # fmt: skip
 
     @property

@@ -258,6 +258,7 @@ class Plan(SealedFact, ABC, Generic[R]):
         self.check_current()
         passes = self._passes_over(records, units, self._declared(between, site, checkpoint))
         check_passes(self, "a checkpoint" if checkpoint is not None else "")
+        passes.warn_of_owners(self.stage.encoder)
         return passes.read({"": self.stage.encoder}, {} if self.max_records is None else {"": self.max_records})[""]
 
     def _declared(self, between: Between, site: str, checkpoint: str | os.PathLike[str] | None) -> Declared:

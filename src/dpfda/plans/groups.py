@@ -115,6 +115,7 @@ class GroupPlan(JointPlan[P]):
         """One summary per group: `by` is a column of labels, or one label per record. Confidential."""
         data = self._data(records, by, units, self._declared(between, site, checkpoint))
         check_passes(self, "a checkpoint" if checkpoint is not None else "")
+        data.warn_of_owners(self.plans[0].stage.encoder)
         max_records = {name: plan.max_records for name, plan in self.members.items() if plan.max_records is not None}
         return dict(data.read({name: plan.stage.encoder for name, plan in self.members.items()}, max_records))
 

@@ -15,7 +15,7 @@ from dpfda.core.errors import ParameterError, PlanMismatch, shown
 from dpfda.reading.functional import cluster_of, grid_of
 from dpfda.reading.layouts import Lists, Long, as_layout
 from dpfda.reading.source import Source
-from dpfda.reading.tables import Columns, Watch
+from dpfda.reading.tables import Columns
 from dpfda.spaces.alignment import Align, as_align
 from dpfda.spaces.grid import AnyGrid, Grid
 
@@ -33,7 +33,7 @@ class Curves:
 
     Parameters
     ----------
-    data, columns, layout, grid, align, fill, header, engine, progress
+    data, columns, layout, grid, align, fill, header, engine, progress, ignore
         As for :func:`dpfda.read`.
 
     Examples
@@ -52,6 +52,7 @@ class Curves:
     header: bool | None = None
     engine: Engine | None = None
     progress: Progress | None = None
+    ignore: Columns = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "layout", as_layout(self.layout))
@@ -59,7 +60,8 @@ class Curves:
         if self.fill is not None:
             fill = check_integer("fill", self.fill, 1, "It is the longest gap, in points, that may be interpolated.")
             object.__setattr__(self, "fill", fill)
-        _check_columns(self.columns)
+        _check_columns("columns", self.columns)
+        _check_columns("ignore", self.ignore)
         check_choice("header", self.header, (None, True, False))
         if self.engine is not None and not (isinstance(self.engine, str) and self.engine in ENGINES):
             raise ParameterError(
@@ -77,7 +79,8 @@ class Curves:
     def __repr__(self) -> str:
         what = str(self.data) if isinstance(self.data, str | os.PathLike) else type(self.data).__name__
         asked = {
-            name: getattr(self, name) for name in ("columns", "layout", "grid", "align", "fill", "header", "engine")
+            name: getattr(self, name)
+            for name in ("columns", "ignore", "layout", "grid", "align", "fill", "header", "engine")
         }
         said = [f"{name} {value!r}" for name, value in asked.items() if value is not None]
         return f"Curves({', '.join([what.rpartition('/')[2], *said])})"
@@ -99,7 +102,7 @@ class Curves:
 
     def source(self) -> Source:
         """The records as this process would read them."""
-        return Source(self.data, self.columns, self.header, layout=self.layout, watch=Watch(repeated=""))
+        return Source(self.data, self.columns, self.header, layout=self.layout, ignore=self.ignore)
 
     def public_grid(self, asks_no_record: bool) -> AnyGrid:
         """The grid that the data lives on. Where it `asks_no_record`, names, types and shapes alone decide it."""
@@ -130,11 +133,13 @@ class Curves:
                 )
 
 
-def _check_columns(columns: object) -> None:
+def _check_columns(role: str, columns: object) -> None:
     """A pattern, or names: never data that was passed by mistake, which a message would show."""
     listed = isinstance(columns, list | tuple) and all(isinstance(name, str) for name in columns)
     if not (columns is None or isinstance(columns, str) or listed):
-        raise ParameterError("columns are a pattern, or a list of names", type(columns).__name__, "Pass columns='h*'.")
+        raise ParameterError(
+            f"{role} is a pattern, or a list of names", type(columns).__name__, f"Pass {role}='h*', say."
+        )
 
 
 def as_curves(records: Records) -> Curves:
@@ -146,6 +151,7 @@ def read(
     data: Records,
     *,
     columns: Columns = None,
+    ignore: Columns = None,
     layout: Lists | Long | Literal["wide", "long"] | None = None,
     grid: AnyGrid | int | None = None,
     align: Align | Literal["linear", "smooth"] | None = None,
@@ -165,6 +171,8 @@ def read(
     columns : str or sequence of str, optional
         Value columns of a table or file: a pattern such as ``"h*"``, or their names. Default: all that have no other
         role.
+    ignore : str or sequence of str, optional
+        Columns that play no part: a date, a note, an id of which each has one record.
     layout : Long, Lists, "wide" or "long", optional
         How curves lie in a table: one row each (the default), one row per observation (:class:`Long`), or one cell
         each (:class:`Lists`).
@@ -198,4 +206,4 @@ def read(
     >>> dp.read("days.csv", columns="h*", fill=2)
     Curves(days.csv, columns 'h*', fill 2)
     """
-    return Curves(data, columns, as_layout(layout), grid, as_align(align), fill, header, engine, progress)
+    return Curves(data, columns, as_layout(layout), grid, as_align(align), fill, header, engine, progress, ignore)

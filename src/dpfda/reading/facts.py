@@ -6,7 +6,7 @@ Names, types and shapes are public; what records hold is not looked at here.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
@@ -18,7 +18,7 @@ from dpfda.reading.arrow import arrow_loaded, pa
 from dpfda.reading.blocks import Raw
 from dpfda.reading.layouts import Long, as_layout
 from dpfda.reading.places import PARQUET, TEXT, Place, expanded, is_path
-from dpfda.reading.tables import TEXT_LABELS, Columns, Roles, Watch, label_kind
+from dpfda.reading.tables import TEXT_LABELS, Columns, Roles, label_kind
 
 
 @dataclass(frozen=True, repr=False)
@@ -47,7 +47,7 @@ class SourceFacts:
     units: Any = None
     file: str = ""
     held: list[Raw] | None = None
-    watch: Watch = field(default_factory=Watch, compare=False)
+    ignore: Columns = None
 
     @property
     def labels_beside(self) -> bool:  # beside the data, one per record
@@ -58,7 +58,7 @@ class SourceFacts:
         by = self.by if isinstance(self.by, str) else None
         return Roles(
             as_layout(self.layout), self.columns, by, self.unit, self.order, self.coder, self.lenient, self.width,
-            self.watch,
+            self.ignore,
         )  # fmt: skip
 
     @property
@@ -193,16 +193,21 @@ class SourceFacts:
         counts = array or arrow or (table and not hasattr(data, "collect"))
         return self.size_hint() if counts or is_path(data) else None
 
-    def _watched(self, names: Sequence[str]) -> list[str]:
-        """A column beside the values that would tell of repeats; where all columns are values there is none."""
-        if self.units is not None or (self.columns is None and not self._roles.asides and self.layout is None):
-            return []
-        return self._roles.watched(names)
+    def unnamed(self) -> list[str]:
+        """Columns of which nothing was said, as the names of a table or file tell: none where all others are values."""
+        names = self._public_names()
+        return [] if names is None or not self._chooses else self._roles.unnamed(names)
+
+    def _public_names(self) -> list[str] | None:
+        if is_path(self.data):
+            return self._names_in(expanded(self.data)[0])
+        return functional.names_of(self.data)
 
     @property
     def _chooses(self) -> bool:
-        return self.columns is not None or bool(self._roles.asides) or self._roles.layout is not None
+        chosen = self.columns is not None or self.ignore is not None
+        return chosen or bool(self._roles.asides) or self._roles.layout is not None
 
     def chosen(self, names: Sequence[str]) -> list[str]:  # value columns, then those of labels
         roles = self._roles
-        return list(dict.fromkeys([*roles.values(names), *roles.asides, *self._watched(names)]))
+        return list(dict.fromkeys([*roles.values(names), *roles.asides]))

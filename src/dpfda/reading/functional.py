@@ -58,7 +58,10 @@ class Irregular:
 
 def names_of(table: object) -> list[str] | None:
     """Names of the columns of a table; none of an array."""
-    names = getattr(getattr(table, "schema", None), "names", None) or getattr(table, "columns", None)
+    if hasattr(table, "collect_schema"):  # a polars frame, lazy or not
+        names = table.collect_schema().names()
+    else:
+        names = getattr(getattr(table, "schema", None), "names", None) or getattr(table, "columns", None)
     return None if names is None or callable(names) else [str(name) for name in names]
 
 

@@ -25,7 +25,7 @@ from dpfda.reading.items import Batches, classify_items
 from dpfda.reading.layouts import Long
 from dpfda.reading.places import PARQUET, TEXT, Place, expanded, is_path
 from dpfda.reading.streams import check_kinds, check_whole, quietly
-from dpfda.reading.tables import Columns, Room, Watch, arrow_block, pick, stamps
+from dpfda.reading.tables import Columns, Room, arrow_block, pick, stamps
 from dpfda.spaces.alignment import Pieces
 
 __all__ = ["Columns", "Progress", "Source", "pick"]
@@ -59,7 +59,7 @@ class Source(SourceFacts):
         named = isinstance(self.by, str)
         plain = replace(self, by=self.by if named else None, units=None)
         if self.units is not None:  # whose a record is has been said
-            plain = replace(plain, unit=None, watch=Watch(repeated=""))
+            plain = replace(plain, unit=None)
         beside = [("groups", None if named else self.by), ("units", self.units)]
         labels = {role: texts(_listed(given)) for role, given in beside if given is not None}
         done = 0
@@ -166,8 +166,7 @@ class Source(SourceFacts):
         names, roles = [str(name) for name in frame.columns], self._roles
         self._check_names(names)
         values = roles.values(names) if self._chooses else names
-        aside = [*roles.asides, *self._watched(names)]
-        yield from frames.blocks(frame, roles, values, aside, _rows_per_batch(len(values)))
+        yield from frames.blocks(frame, roles, values, roles.asides, _rows_per_batch(len(values)))
 
     def _arrow(self, data: Any) -> Iterator[Raw]:
         """Anything that speaks Arrow; a polars frame gives only its chosen columns away."""
@@ -258,7 +257,7 @@ class Source(SourceFacts):
         numbers = roles.values(layout.names) if layout.names else None
         if self.lenient and numbers and roles.layout is None and self.width not in (None, len(numbers)):
             raise wrong_width(len(numbers), self.width)
-        words = [*roles.asides, *(self._watched(layout.names) if layout.names else [])]
+        words = roles.asides
         stamped = isinstance(roles.layout, Long) and roles.layout.day is not None
         if stamped:
             assert isinstance(roles.layout, Long)

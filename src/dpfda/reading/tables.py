@@ -9,70 +9,29 @@ from __future__ import annotations
 import fnmatch
 import numbers
 import sys
-import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
 import numpy as np
 
-from dpfda.core.errors import ParameterError, RecordError, UnitWarning, shown
+from dpfda.core.errors import ParameterError, RecordError, shown
 from dpfda.core.labels import Coder, owners, texts
 from dpfda.reading.ahead import WAITING
 from dpfda.reading.arrow import pa
 from dpfda.reading.blocks import Block, Raw, Rows
 from dpfda.reading.delimited import CURE
 from dpfda.reading.layouts import DAY, Layout, Lists, Long, days_and_hours, wall_clock, wall_of
+from dpfda.reading.owners import owners_among
 from dpfda.reading.parquet import is_text
 from dpfda.spaces.alignment import Pieces
 
 Columns = str | Sequence[str] | None
-#: Names of columns that say whose a record is: repeats in one of them, unless it is the unit, are worth a warning.
-OWNERS = (
-    "id", "household", "home", "person", "patient", "subject", "customer", "user", "meter", "member", "participant",
-    "pid",
-)  # fmt: skip
 #: No record has more cells.
 MOST_CELLS = 10_000_000
 #: What labels of text files are compared as.
 TEXT_LABELS = "texts"
-#: Labels that are remembered, at most, to find repeats.
-WATCHED = 100_000
-
-
-@dataclass
-class Watch:
-    """Looks for a column that says whose a record is, and whether somebody has several."""
-
-    cure: str = "Pass unit={name} to protect whoever has them."
-    seen: dict[str, set[str]] = field(default_factory=dict, repr=False)
-    repeated: str | None = None
-
-    def owners(self, names: Sequence[str]) -> list[str]:
-        """The columns worth watching."""
-        if self.repeated is not None:
-            return []
-        return [n for n in names if n.lower().strip("_ ") in OWNERS or n.lower().endswith(("_id", " id", "-id"))][:1]
-
-    def look(self, name: str, labels: np.ndarray) -> None:
-        seen = self.seen.setdefault(name, set())
-        fresh = set(labels.tolist()) - {""}
-        if len(fresh) < int((labels != "").sum()) or seen & fresh:
-            self.warn(name)
-        elif len(seen) < WATCHED:
-            seen |= fresh
-
-    def warn(self, name: str) -> None:
-        if self.repeated is None:
-            self.repeated = name
-            warnings.warn(
-                f"{name!r} repeats: somebody has several records here. The guarantee is about one record, not about "
-                f"all that one {name} contributes: k of them together are protected at k times epsilon only. "
-                f"{self.cure.format(name=repr(name))}",
-                UnitWarning,
-                stacklevel=2,
-            )
 
 
 @dataclass(frozen=True)
@@ -87,7 +46,7 @@ class Roles:
     coder: Coder | None = None
     lenient: bool = False
     width: int | None = None
-    watch: Watch | None = None
+    ignore: Columns = None
 
     @property
     def asides(self) -> list[str]:
@@ -113,29 +72,38 @@ class Roles:
             if set(pair) & set(self.asides):
                 raise ParameterError("a column has one role", "times or values with another", "Name another column.")
             return pick(names, [name for name in pair if name is not None])
-        values = pick([name for name in names if name not in self.asides], self.columns)
-        if self.columns is None and len(values) > 1 and (owner := Watch().owners(values)):
+        left_out = self.ignored(names)
+        values = pick([name for name in names if name not in (*self.asides, *left_out)], self.columns)
+        if self.columns is None and len(values) > 1 and (owner := owners_among(values)):
             raise ParameterError(
                 f"a column called {owner[0]!r} says whose a record is",
                 "it among the values",
-                "Name the value columns, e.g. columns='hh*'.",
+                "Name it in unit=, name columns that play no part in ignore=, or the value columns in columns='hh*'.",
             )
         return values
 
-    def watched(self, names: Sequence[str]) -> list[str]:
-        """A column that is read for the sake of a warning only."""
-        if self.unit is not None or self.watch is None:
+    def ignored(self, names: Sequence[str]) -> list[str]:
+        """Columns that play no part, because the user says so."""
+        if self.ignore is None:
             return []
-        used = {*self.values(names), *self.asides}
-        return self.watch.owners([name for name in names if name not in used])
+        if isinstance(self.ignore, str):
+            found = fnmatch.filter(names, self.ignore)
+        else:
+            found = [name for name in names if name in self.ignore]
+        listed = [] if self.columns is None or isinstance(self.columns, str) else [str(name) for name in self.columns]
+        if set(found) & {*self.asides, *listed}:
+            raise ParameterError("a column has one role", "one in ignore= and another", "Name it once.")
+        return found
+
+    def unnamed(self, names: Sequence[str]) -> list[str]:
+        """Columns of which nothing was said: neither values nor labels nor ignored."""
+        ignored = [] if self.ignore is None else pick(names, self.ignore, "ignore")
+        used = {*self.values(names), *self.asides, *ignored}
+        return [name for name in names if name not in used]
 
     def block(self, columns: Any, aside: dict[str, np.ndarray], first: int, file: str = "") -> Raw:
         """Numbers (a matrix, or curves at their own times) and texts as a block, by role."""
         rows = np.arange(first, first + len(columns))
-        if self.watch is not None and self.unit is None:
-            for name in aside:
-                if name not in self.asides:
-                    self.watch.look(name, owners(aside[name]))
         found: dict[str, Any] = {} if self.unit is None else {"units": owners(aside[self.unit])}
         if self.order is not None:
             found["order"] = aside[self.order]
@@ -150,13 +118,7 @@ class Roles:
         if self.layout.day is not None:
             days, times = _days(times)
         ids = found["units"] if self.unit == self.layout.id else owners(aside[self.layout.id])
-        if self.watch is not None and self.unit is None and days is not None and self._several(ids, days):
-            self.watch.warn(self.layout.id)
         return Rows(ids, times, values, rows, days, file=file, **found)
-
-    @staticmethod
-    def _several(ids: np.ndarray, days: np.ndarray) -> bool:
-        return bool(((ids[1:] == ids[:-1]) & (days[1:] != days[:-1])).any())
 
 
 def _days(wall: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -166,7 +128,7 @@ def _days(wall: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return np.where(known, days, np.iinfo(np.int64).min // DAY).astype(np.int64), np.where(known, hours, np.nan)
 
 
-def pick(names: Sequence[str], columns: Columns) -> list[str]:
+def pick(names: Sequence[str], columns: Columns, role: str = "columns") -> list[str]:
     """Column names chosen by a list, or by a pattern such as ``hh*``; None takes all."""
     if columns is None:
         return list(names)
@@ -177,11 +139,11 @@ def pick(names: Sequence[str], columns: Columns) -> list[str]:
     else:
         chosen = [str(name) for name in columns]
         if missing := [name for name in chosen if name not in names]:
-            raise ParameterError("columns must name columns of the data", shown(missing[0]), offer)
+            raise ParameterError(f"{role} must name columns of the data", shown(missing[0]), offer)
         if len(set(chosen)) < len(chosen):
-            raise ParameterError("columns must be different", "one that is named twice", "Name each once.")
+            raise ParameterError(f"{role} must be different columns", "one that is named twice", "Name each once.")
     if not chosen:
-        raise ParameterError("columns must match at least one column", shown(columns), offer)
+        raise ParameterError(f"{role} must match at least one column", shown(columns), offer)
     return chosen
 
 
@@ -216,10 +178,7 @@ def arrow_block(
 ) -> Raw:
     """A batch that holds the columns of values, then those of texts."""
     own = dict(zip(batch.schema.names, batch.columns, strict=True))
-    wanted = set(values)
-    if roles.watch is not None and roles.watch.repeated is not None:
-        wanted |= set(own) - set(roles.asides)  # it has been said; no need to look on
-    aside = {name: _texts(column) for name, column in own.items() if name not in wanted}
+    aside = {name: _texts(own[name]) for name in roles.asides}
     columns: Any
     lists = isinstance(roles.layout, Lists) or (len(values) == 1 and _is_list(own[values[0]].type))
     if lists:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
@@ -13,6 +13,7 @@ from dpfda.core.errors import ParameterError, PlanMismatch
 from dpfda.core.labels import as_groups
 from dpfda.engines import Declared, Summary
 from dpfda.engines.aligned import Aligned
+from dpfda.engines.owners import warn_of_owners
 from dpfda.engines.summarize import NOTHING, count
 from dpfda.engines.task import Labels, Task
 from dpfda.problems.contracts import Encoder
@@ -31,6 +32,9 @@ class Passes(Protocol):
     @property
     def rereadable(self) -> bool:
         """Whether records are easily read again, because they are in memory."""
+
+    def warn_of_owners(self, problem: Encoder) -> None:
+        """Say, by names alone, that somebody may have several records."""
 
     def read(self, problems: Mapping[str, Encoder], max_records: Mapping[str, int]) -> Mapping[str, Summary]:
         """One summary for each problem; of records whose number is public and given, no more than `max_records`."""
@@ -70,6 +74,13 @@ class FromRecords:
     def rereadable(self) -> bool:
         here = self.curves.cluster is None and not isinstance(self.curves.data, np.memmap)
         return here and not self.single_pass_reason and self.curves.source().in_memory
+
+    def warn_of_owners(self, problem: Encoder) -> None:
+        self._warn_of_owners(Task(problem), None)
+
+    def _warn_of_owners(self, task: Task, by: Labels) -> None:
+        source = task.source(self.curves, by, self.units)
+        warn_of_owners(replace(source, data=self.curves.data), task.problem.record_grid is not None)
 
     def read(self, problems: Mapping[str, Encoder], max_records: Mapping[str, int]) -> Mapping[str, Summary]:
         kept = max_records if self.declared.checkpoint is None else {}  # a checkpoint keeps all: more may follow
@@ -112,6 +123,9 @@ class FromGroupedRecords(FromRecords):
         object.__setattr__(self, "by", listed(self.by))
         if self.by is None:
             raise ParameterError("groups need labels", "none", "Pass by=<a column, or one label per record>.")
+
+    def warn_of_owners(self, problem: Encoder) -> None:
+        self._warn_of_owners(Task(problem, grouped=True, groups=as_groups(self.groups)), self.by)
 
     def read(self, problems: Mapping[str, Encoder], max_records: Mapping[str, int]) -> Mapping[str, Summary]:
         return self._summarize(problems, max_records)
@@ -160,6 +174,9 @@ class FromSummaries:
     @property
     def rereadable(self) -> bool:
         return False
+
+    def warn_of_owners(self, problem: Encoder) -> None:
+        """Whose they are was said when they were made."""
 
     def read(self, problems: Mapping[str, Encoder], max_records: Mapping[str, int]) -> Mapping[str, Summary]:
         if set(problems) != set(self.summaries):

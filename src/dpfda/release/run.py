@@ -7,15 +7,13 @@ from __future__ import annotations
 
 import logging
 import os
-import sys
 import warnings
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
-from types import FrameType
 from typing import Protocol, TypeAlias, TypeVar
 
 from dpfda.core.checks import check_name
-from dpfda.core.errors import LeftOutWarning, NoiseWarning, ParameterError, PlanMismatch
+from dpfda.core.errors import LeftOutWarning, NoiseWarning, ParameterError, PlanMismatch, outside
 from dpfda.engines import Summary
 from dpfda.ledger import Ledger
 from dpfda.problems.contracts import Encoder
@@ -55,6 +53,7 @@ P = TypeVar("P", bound=Runnable)
 def run(plan: Runnable, passes: Passes, ledger: LedgerOrPath = None, query: str | None = None) -> Releases:
     """Releases of all members of a plan, by name, under one charge."""
     opened = _check_and_open(plan, passes, ledger, query)
+    passes.warn_of_owners(next(iter(plan.members.values())).stage.encoder)
     warn_of_noise(plan)
     try:
         return _check_and_execute(plan, _read(plan, passes), passes, opened, query)
@@ -76,6 +75,7 @@ def run_counted(
     stand_in = plan_for(None)
     opened = _check_and_open(stand_in, passes, ledger, query)
     encoder = next(iter(stand_in.members.values())).stage.as_read(passes.rereadable).encoder
+    passes.warn_of_owners(encoder)
     try:
         sizes = passes.count(encoder)
         found = passes.summarize_all(encoder) if sizes is None else None
@@ -101,7 +101,7 @@ def warn_of_noise(plan: Runnable) -> None:
     """Say before the charge, from public facts alone, that a release will be mostly noise."""
     if plan.verdict.word == "mostly noise":
         message = f"{plan.verdict} Nothing is charged yet: plan again, or go on with open eyes."
-        warnings.warn(message, NoiseWarning, stacklevel=_outside())
+        warnings.warn(message, NoiseWarning, stacklevel=outside())
 
 
 def tell_cautions(releases: Releases) -> None:
@@ -110,18 +110,9 @@ def tell_cautions(releases: Releases) -> None:
         caution for release in releases.values() for caution in getattr(release, "cautions", ())
     ):
         try:
-            warnings.warn(caution, LeftOutWarning, stacklevel=_outside())
+            warnings.warn(caution, LeftOutWarning, stacklevel=outside())
         except LeftOutWarning:  # somebody wants warnings to be errors
             log.warning("%s", caution)
-
-
-def _outside() -> int:
-    """How far up the first caller outside this package is, as warnings count it."""
-    frame: FrameType | None = sys._getframe(1)
-    level, package = 1, __name__.partition(".")[0]
-    while frame is not None and str(frame.f_globals.get("__name__", "")).partition(".")[0] == package:
-        frame, level = frame.f_back, level + 1
-    return level
 
 
 def check_passes(plan: Runnable, single_pass_reason: str) -> None:
