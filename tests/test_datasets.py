@@ -32,3 +32,10 @@ def test_load_curves_look_like_households():
     assert 17 < hours[sample.mean.argmax()] < 21
     assert sample.mean[(hours > 2) & (hours < 4)].max() < 0.5 * sample.mean.max()
     assert (sample.grid.norm(sample.curves - 0.5) < 5).mean() > 0.95
+
+
+def test_glucose_scatters_about_its_mean():
+    sample = dp.datasets.glucose(4000, np.random.default_rng(0))
+    spread = sample.curves.std(axis=0) / np.sqrt(4000)
+    assert (np.abs(sample.curves.mean(axis=0) - sample.mean) < 6 * spread).all()
+    assert ((sample.curves > 40) & (sample.curves < 400)).mean() > 0.999

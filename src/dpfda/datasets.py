@@ -1,4 +1,4 @@
-"""Data we generate ourselves: the paper's mean scenarios and density mixtures, and household load curves."""
+"""Data we generate ourselves: the paper's scenarios and mixtures, load curves of households, glucose of patients."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from dpfda.core.errors import ParameterError, shown
 from dpfda.spaces.grid import Grid
 from dpfda.spaces.stationary import Gaussian, Matern
 
-__all__ = ["Points", "Sample", "homes", "lifetimes", "load_curves", "mixture", "scenario"]
+__all__ = ["Points", "Sample", "glucose", "homes", "lifetimes", "load_curves", "mixture", "scenario"]
 
 #: Public radii of the scenarios in every study.
 RADII = {"S-1": 3.5, "S-2": 2.5, "S-3": 2.0, "S-4": 4.0}
@@ -151,6 +151,36 @@ def load_curves(n: int, rng: np.random.Generator, size: int = 48) -> Sample:
     )
     curves = np.maximum(0.02, base[:, None] + morning + evening + wobble)
     return Sample(curves, curves.mean(axis=0), grid)
+
+
+def glucose(n: int, rng: np.random.Generator) -> Sample:
+    """`n` invented glucose curves in mg/dL, every half hour of a day: a level of one's own, and three meals.
+
+    Parameters
+    ----------
+    n : int
+        The number of curves.
+    rng : numpy.random.Generator
+        Where the numbers come from.
+
+    Returns
+    -------
+    Sample
+        Its mean is that of the population.
+
+    Examples
+    --------
+    >>> sample = glucose(100, np.random.default_rng(1))
+    >>> sample.curves.shape, sample.grid.unit
+    ((100, 48), 'h')
+    """
+    grid = Grid.midpoints(0, 24, 48, name="hour", unit="h")
+    meals = ((25, 8.5, 2), (30, 13.5, 3), (35, 19.5, 3))
+    rises = np.array([size * np.exp(-((grid.points - at) ** 2) / width) for size, at, width in meals])
+    level, amount = 0.18, 0.5  # spreads of logarithms
+    own = 110 * np.exp(rng.normal(0, level, (n, 1))) + np.exp(rng.normal(0, amount, (n, 3))) @ rises
+    mean = 110 * np.exp(level**2 / 2) + np.exp(amount**2 / 2) * rises.sum(axis=0)
+    return Sample(own + 2 * rng.normal(size=(n, 48)).cumsum(axis=1), mean, grid)
 
 
 def homes(n: int, rng: np.random.Generator, size: int = 48) -> tuple[np.ndarray, np.ndarray, Grid]:
