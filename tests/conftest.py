@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import gc
+import os
+import shutil
 import sys
 from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -220,3 +223,50 @@ def drawn_without_noise(plan: object, data: np.ndarray) -> list[np.ndarray]:
         drawn.append(stage.statistic(engines.summarize(stage.encoder, data)))
         stage = plan.schedule.next(drawn)
     return drawn
+
+
+# -- Spark ---------------------------------------------------------------------------------------
+
+
+#: Python workers are forks of a process that has imported the package, so that each starts at once.
+DAEMON = """
+import dpfda
+from pyspark import daemon
+
+if __name__ == "__main__":
+    daemon.manager()
+"""
+
+
+@pytest.fixture(scope="session")
+def spark(tmp_path_factory):
+    if shutil.which("java") is None:
+        pytest.skip("Spark needs Java, and there is none")
+    sql = pytest.importorskip("pyspark.sql", reason="pyspark is not installed")
+    folder = tmp_path_factory.mktemp("spark")
+    (folder / "ready_daemon.py").write_text(DAEMON)
+    session = None
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PYSPARK_PYTHON", sys.executable)
+        patch.setenv("SPARK_LOCAL_IP", "127.0.0.1")
+        paths = [str(folder), str(Path(dp.__file__).parents[1]), os.environ.get("PYTHONPATH", "")]
+        patch.setenv("PYTHONPATH", os.pathsep.join(path for path in paths if path))
+        settings = {
+            "spark.ui.enabled": "false",
+            "spark.sql.shuffle.partitions": "2",
+            "spark.python.daemon.module": "ready_daemon",
+            "spark.ui.showConsoleProgress": "false",
+            "spark.sql.warehouse.dir": str(folder),
+            "spark.local.dir": str(folder),
+            "spark.task.maxFailures": "1",
+            "spark.driver.memory": "512m",
+            # A session this short is over before a second compiler and parallel collectors pay off.
+            "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
+        }
+        builder = sql.SparkSession.builder.master("local[2]").appName("tests")
+        for name, value in settings.items():
+            builder = builder.config(name, value)
+        session = builder.getOrCreate()
+        session.sparkContext.setLogLevel("OFF")
+        yield session
+        session.stop()

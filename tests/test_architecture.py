@@ -25,16 +25,24 @@ SPECIAL = {
     "dpfda.reading.arrow": {
         "reading/source.py",
         "reading/facts.py",
+        "reading/databases.py",
+        "reading/scans.py",
+        "reading/sqlite_cells.py",
         "reading/delimited.py",
+        "reading/inspection.py",
+        "reading/packed.py",
         "reading/streams.py",
         "reading/tables.py",
         "reading/parquet.py",
+        "reading/lazy_frames.py",
         "engines",
     },
     "fsspec": {"reading/places.py"},
     "dask": {"engines/dask_engine.py"},
     "distributed": {"engines", "cli"},
-    "pyspark": {"engines/spark_engine.py"},
+    "pyspark": {"engines/spark_engine.py", "engines/spark_session.py"},
+    "duckdb": {"cli/databases.py"},
+    "adbc_driver_sqlite": {"cli/databases.py"},
     "xarray": {"results"},
     "matplotlib": {"results/plots.py"},
     "typer": {"cli"},
@@ -61,7 +69,7 @@ LOADERS = {
     "results/plots.py",
 }
 #: In-function imports are for optional dependencies only.
-OPTIONAL = {"pandas", "skfda", "xarray", "fsspec", "dask", "distributed", "pyspark"}
+OPTIONAL = {"pandas", "skfda", "xarray", "fsspec", "dask", "distributed", "pyspark", "duckdb", "adbc_driver_sqlite"}
 
 
 def name_of(path: Path) -> str:

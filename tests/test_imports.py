@@ -118,7 +118,7 @@ RELEASES = {
     "method=dp.methods.Bernstein(5))",
     "density": "dp.density(curves[:, :2], epsilon=1, domain=[(0, 1), (0, 1)], ledger=ledger)",
     "covariance": "dp.covariance(curves, epsilon=1, bound=dp.L2Ball(1.0), ledger=ledger)",
-    "radius": "dp.suggest_radius(curves, epsilon=1, ledger=ledger)",
+    "radius": "dp.suggest_radius(curves, epsilon=1, bound=dp.L2Ball(8.0), ledger=ledger)",
     "regression": "dp.plans.RegressionPlan(n=400, epsilon=1, bound=dp.L2Ball(1.0), grid=22, covariates=2, "
     "covariate_bound=2.0).release(curves, ledger)",
     "smoother": "dp.plans.SmootherPlan(n=400, epsilon=1, domain=[(0, 1)] * 2, bound=(0, 1)).release(curves[:, :3], "

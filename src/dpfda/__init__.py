@@ -36,9 +36,9 @@ if TYPE_CHECKING:
         selection,
         spaces,
     )
-    from dpfda.api import compare, covariance, density, load, mean, read, suggest_radius
+    from dpfda.api import compare, covariance, density, load, mean, read, sql, suggest_radius
     from dpfda.audits import audit
-    from dpfda.bounds import L2Ball
+    from dpfda.bounds import RMS, L2Ball, Range
     from dpfda.errors import DpfdaError
     from dpfda.estimators import FunctionOnScalarRegression, KernelClassifier, KernelRegressor
     from dpfda.ledger import Ledger
@@ -50,9 +50,9 @@ if TYPE_CHECKING:
 
 #: Names at the top, by the submodule that they are loaded from.
 _HOMES = {
-    "api": ("compare", "covariance", "density", "load", "mean", "read", "suggest_radius"),
+    "api": ("compare", "covariance", "density", "load", "mean", "read", "sql", "suggest_radius"),
     "audits": ("audit",),
-    "bounds": ("L2Ball",),
+    "bounds": ("L2Ball", "RMS", "Range"),
     "errors": ("DpfdaError",),
     "estimators": ("FunctionOnScalarRegression", "KernelClassifier", "KernelRegressor"),
     "ledger": ("Ledger",),
@@ -82,6 +82,7 @@ _SUBMODULES = (
 )
 
 __all__ = [
+    "RMS",
     "Auto",
     "CovariancePlan",
     "DensityPlan",
@@ -95,6 +96,7 @@ __all__ = [
     "Lists",
     "Long",
     "MeanPlan",
+    "Range",
     "Release",
     "Unit",
     "audit",
@@ -119,6 +121,7 @@ __all__ = [
     "results",
     "selection",
     "spaces",
+    "sql",
     "suggest_radius",
 ]
 

@@ -157,8 +157,11 @@ def test_spellings(folder):
     ("line", "message"),
     [
         ("plan --n 9 --radius 1 --grid 0:1:12", "epsilon must be given, got none"),
-        ("plan --n 9 --epsilon 0 --radius 1 --grid 0:1:12", "epsilon must be positive and finite, got 0"),
-        ("plan --n 9 --epsilon 1 --grid 0:1:12", "Pass --radius"),
+        (
+            "plan --n 9 --epsilon 0 --radius 1 --grid 0:1:12",
+            "epsilon must be a number between 1e-9 and 10,000, got '0'",
+        ),
+        ("plan --n 9 --epsilon 1 --grid 0:1:12", "Pass --range LOW:HIGH"),
         ("plan --n 9 --epsilon 1 --radius -1 --grid 0:1:12", "radius must"),
         ("plan --n 9 --epsilon 1 --radius 1", "Pass --grid"),
         ("plan --epsilon 1 --radius 1 --grid 0:1:12", "Pass --n"),

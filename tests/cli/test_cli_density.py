@@ -120,4 +120,4 @@ def test_wrong_command_lines(line, message, folder):
 
 def test_a_plan_of_another_kind(folder):
     run("plan --n 400 --epsilon 1 --radius 1 --grid 0:1:9 --out mean.json")
-    assert "no DensityPlan" in run("density ages.csv --plan mean.json --out x.json", code=1).output
+    assert "a DensityPlan is needed" in run("density ages.csv --plan mean.json --out x.json", code=1).output

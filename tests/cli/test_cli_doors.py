@@ -41,11 +41,11 @@ def test_a_missing_input_is_named_by_its_row(tmp_path):
     fit = ["fit", path, "--domain", "0:110", "--epsilon", "1", "--out", tmp_path / "m.json", "--inputs", "age"]
     for more in (["--target", "sex", "--classes", "f,m"], ["--target", "dose", "--loss", "squared", "--bound", "0:4"]):
         said = run(*fit, *more, code=1)
-        assert "missing or infinite number in row 30 (counted from 0)" in said
+        assert "missing or infinite number in row 31 of the data (counted from 1)" in said
         assert "unforeseen" not in said
         run(*fit, *more, "--invalid", "center", "--header")
     path.write_text("\n".join([*lines[:-2], lines[-1]]) + "\n")
-    assert "A label is missing in row 30" in run(*fit, "--target", "sex", code=1)
+    assert "A label is missing in row 31" in run(*fit, "--target", "sex", code=1)
 
 
 def test_classes_and_groups_that_are_read_are_said(tmp_path, curves):
@@ -94,7 +94,7 @@ def test_no_word_about_what_was_centred_left_out_or_dropped(curves, tmp_path):
         data = json.loads(said)
         assert data["n"] == int(more[-1])
     strict = ["mean", curves, *MEAN, "--columns", NAMES, "--header", "--n", "20", "--out", tmp_path / "x.json"]
-    assert "row 2 " in run(*strict, code=1)
+    assert "row 3 " in run(*strict, code=1)
 
 
 def test_another_n_is_refused_where_records_may_stop_a_run(curves, tmp_path):

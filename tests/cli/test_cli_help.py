@@ -21,14 +21,14 @@ from dpfda.cli.deferred import GroupedCommand
 SCREEN = 24
 #: What the first screen must show, by command: the data, then the options that matter.
 FIRST = {
-    "mean": ("curves...", "epsilon radius grid columns by unit ledger out plot"),
-    "covariance": ("curves...", "epsilon radius grid columns by unit ledger out plot"),
+    "mean": ("curves...", "epsilon range radius grid columns by unit ledger out plot"),
+    "covariance": ("curves...", "epsilon range radius grid columns by unit ledger out plot"),
     "density": ("points...", "epsilon domain columns by ledger out plot"),
-    "radius": ("curves...", "epsilon quantile center grid columns unit ledger"),
-    "regress": ("records", "covariates covariate-range epsilon radius grid columns ledger out plot"),
+    "radius": ("curves...", "epsilon range quantile grid columns unit ledger out"),
+    "regress": ("records", "covariates covariate-range epsilon range radius grid columns ledger out plot"),
     "fit": ("records", "target inputs domain loss bound classes epsilon ledger out plot"),
-    "plan": ("", "n epsilon radius grid domain covariance groups unit explain target out"),
-    "compare": ("", "n radius grid domain methods epsilons plot"),
+    "plan": ("", "n epsilon range radius grid domain covariance groups unit explain target out"),
+    "compare": ("", "n range radius grid domain methods epsilons plot"),
     "summarize": ("records...", "plan out columns by"),
     "release": ("summaries...", "ledger out plot"),
 }

@@ -51,7 +51,8 @@ def test_parts_are_summarised_apart_and_released_together():
     assert "has 0 left" in run("release plan.json a.summary b.summary --ledger study.ledger --out x.json", code=3)
 
 
-def test_summaries_that_do_not_belong_are_refused_before_any_charge():
+def test_summaries_that_do_not_belong_are_refused_before_any_charge(monkeypatch):
+    monkeypatch.setattr("dpfda.engines.gathering.SMALL_FILES", 0)
     run(f"plan --n 30 {PLAN} --out plan.json")
     run(f"plan --n 30 {PLAN.replace('--radius 1', '--radius 2')} --out other.json")
     run("ledger create study.ledger --epsilon 1 --study load")
@@ -106,7 +107,7 @@ def test_layouts_alignment_and_warnings():
     run(f"mean long.parquet --layout {layout} {options} --out l.json")
     assert dp.load("l.json").plan.n == 9
     said = run(f"mean 'part*.parquet' {CURVES} --epsilon 1 --radius 1 --out x.json")
-    assert "Pass --unit 'home'" in said
+    assert "Pass --unit home" in said
     assert "Warning" not in run(f"mean 'part*.parquet' {CURVES} --epsilon 1 --radius 1 --unit home --out x.json")
     for wrong, message in (
         ("--layout tall", "layout is wide, lists or long"),
@@ -122,4 +123,4 @@ def test_the_command_reads_on_dask():
     pytest.importorskip("dask", reason="the dask extra is not installed")
     run(f"mean mixed.parquet {CURVES} --epsilon 1 --radius 1 --unit home --engine dask --out d.json")
     assert dp.load("d.json").plan.n == 30
-    run(f"radius mixed.parquet {CURVES} --epsilon 1 --unit home --engine dask")
+    run(f"radius mixed.parquet {CURVES} --epsilon 1 --radius 8 --unit home --engine dask")

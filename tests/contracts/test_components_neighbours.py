@@ -142,12 +142,13 @@ def test_no_neighbour_moves_a_choice_of_methods_past_its_share(bound, rng):
 
 @pytest.mark.parametrize("relation", RELATIONS)
 def test_no_neighbour_moves_a_radius_past_its_share(relation, rng):
-    plan = dp.plans.RadiusPlan(n=30, epsilon=1.0, grid=GRID, quantile=0.5, neighbors=relation, invalid="center")
+    plan = dp.plans.RadiusPlan(
+        n=30, epsilon=1.0, grid=GRID, bound=dp.L2Ball(8.0), quantile=0.5, neighbors=relation, invalid="center"
+    )
     base = np.exp(rng.normal(size=(30, 1))) * rng.normal(size=(30, GRID.size))
     odd = [*records(rng), np.full(GRID.size, 1e9), *base[:3]]
     pairs = [neighbours(plan.problem.count_is_private, base, record, odd[i - 1]) for i, record in enumerate(odd)]
-    for stage in (plan.stage, plan.schedule.next(drawn_without_noise(plan, base)[:1])):
-        assert 0.2 <= max(stage_losses(stage, pairs)) <= float(stage.epsilon)
+    assert 0.4 <= max(stage_losses(plan.stage, pairs)) <= float(plan.stage.epsilon) == 1.0
 
 
 def test_totals_do_not_depend_on_batches(rng):

@@ -97,7 +97,7 @@ def test_an_odd_list_changes_its_own_curve_only(odd):
 
 def test_errors_about_lists_and_stamps_quote_nothing():
     frame = pd.DataFrame({"load": [[1.0] * WIDTH, ["SECRET"] * WIDTH]})
-    with pytest.raises(dp.errors.RecordError, match="row 1") as caught:
+    with pytest.raises(dp.errors.RecordError, match="row 2") as caught:
         plan_of(n=2, invalid="raise").summarize(dp.read(frame, layout=dp.Lists("load")))
     assert "SECRET" not in str(caught.value)
     long = pd.DataFrame({"meter": ["SECRET", 3], "stamp": ["SECRET", "2026-01-01"], "kwh": [1.0, 2.0]})
@@ -302,7 +302,7 @@ def test_records_that_are_used_up_by_reading_are_unusable():
     rows = [np.ones(WIDTH).tolist(), iter([1.0] * WIDTH), *([[1.0] * WIDTH] * 3)]
     plan = plan_of(n=5)
     assert plan.summarize(rows) == plan.summarize(rows)
-    with pytest.raises(dp.errors.RecordError, match="row 1 "):
+    with pytest.raises(dp.errors.RecordError, match="row 2 "):
         plan_of(n=5, invalid="raise").summarize(rows)
 
 

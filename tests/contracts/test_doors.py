@@ -85,7 +85,7 @@ def test_elsewhere_the_proof_rests_on_public_facts(neighbors, invalid):
 @pytest.mark.parametrize("neighbors", RELATIONS)
 def test_what_lies_outside_a_declared_stretch_is_left_out_or_stops_the_run(neighbors):
     strict = plan_of(n=3, neighbors=neighbors)
-    with pytest.raises(dp.errors.RecordError, match="outside the declared stretch in row 2"):
+    with pytest.raises(dp.errors.RecordError, match="outside the declared stretch in row 3"):
         strict.summarize(dp.read(table(["a", "b", "x"]), columns="h*"), between=("a", "m"))
     plan = plan_of(n=4, neighbors=neighbors, invalid="center")
     low, high = (
@@ -294,6 +294,7 @@ def test_files_of_people_need_no_order_where_an_order_would_tell(neighbors, inva
     whole = plan.summarize(dp.read(frame, columns=NAMES))
     assert plan.summarize(dp.read(tmp_path / "a.csv", columns=NAMES, header=True)) == whole
     monkeypatch.setattr(engines.local, "BYTES_AT_ONCE", 5000)
+    monkeypatch.setattr("dpfda.engines.gathering.SMALL_FILES", 0)
     assert plan.summarize(dp.read(tmp_path / "a.csv", columns=NAMES, header=True)) == whole
     with pytest.raises(dp.errors.RecordError, match="not in order"):
         plan_of(n=50).summarize(dp.read(tmp_path / "a.csv", columns=NAMES, header=True))
@@ -369,7 +370,7 @@ COUNTED = {
     "regression": dp.plans.RegressionPlan(
         n=10, covariates=1, covariate_bound=1.0, passes=1, bound=dp.L2Ball(1.0), grid=6, **PRIVATE
     ),
-    "radius": dp.plans.RadiusPlan(n=10, grid=6, **PRIVATE),
+    "radius": dp.plans.RadiusPlan(n=10, grid=6, bound=dp.L2Ball(8.0), smallest=4.0, **PRIVATE),
 }
 
 
@@ -517,7 +518,7 @@ def test_a_curve_of_too_many_observations_is_unusable(monkeypatch):
     t = np.linspace(0, 1, 101)
     data = dp.reading.Irregular([t, t[:100:3]], [t, t[:100:3]])
     facts = {**FACTS, "align": "linear", "n": 2}
-    with pytest.raises(dp.errors.RecordError, match="more than 100 observations in row 0"):
+    with pytest.raises(dp.errors.RecordError, match="more than 100 observations in row 1"):
         dp.MeanPlan(**facts).summarize(data)
     plan = dp.MeanPlan(**facts, invalid="center")
     nothing = dp.reading.Irregular([[], t[:100:3]], [[], t[:100:3]])
@@ -598,7 +599,7 @@ def test_each_line_of_a_broken_file_counts_once(tmp_path):
     for cell in ("1\r1", "\r", "1\r,1\r", "\r\r", "oops"):
         (tmp_path / "y.csv").write_bytes(f"a,b\n0,0\n{cell},0\n0,1\n".encode())
         assert plan.summarize(dp.read(tmp_path / "y.csv", header=True)).count == 3
-    (tmp_path / "z.csv").write_bytes("age\r\n1\r\n".encode("utf-16"))
+    (tmp_path / "z.csv").write_bytes("age\r\n1\r\n".encode("utf-16-le"))  # without the mark that says so
     with pytest.raises(dp.errors.FileError, match="UTF-8"):
         dp.density(dp.read(tmp_path / "z.csv", header=True), epsilon=1, domain=[(0, 1)], invalid="center")
     private = dp.DensityPlan(n=9, epsilon=1, domain=[(0, 1)], invalid="center", neighbors="add-remove")
@@ -624,7 +625,7 @@ STAGED = {
     "density": dp.DensityPlan(n=40, epsilon=1, domain=[(0, 1)], cells=8, invalid="center", outside="clip"),
     "logistic": dp.plans.KernelPlan(n=40, epsilon=1, domain=[(0, 1)], classes=("a", "b"), invalid="center"),
     "smoother": dp.plans.SmootherPlan(n=40, epsilon=1, domain=[(0, 1)], bound=(0, 1), passes=4, invalid="center"),
-    "radius": dp.plans.RadiusPlan(n=40, epsilon=1, grid=6, invalid="center"),
+    "radius": dp.plans.RadiusPlan(n=40, epsilon=1, grid=6, bound=dp.L2Ball(8.0), invalid="center"),
     "rounds": dp.MeanPlan(
         n=40, **(FACTS | {"method": dp.methods.Staged(dp.methods.KNorm(3), spread=0.5)}), invalid="center"
     ),
@@ -704,7 +705,7 @@ MISSING_KINDS = {
         n=40, epsilon=1, bound=dp.L2Ball(1.0), covariates=2, covariate_bound=1.0, grid=6, passes=4, invalid="center"
     ),
     "huber": dp.plans.KernelPlan(n=40, epsilon=1, domain=[(0, 1)], bound=(0, 1), criterion="huber", invalid="center"),
-    "radius": dp.plans.RadiusPlan(n=40, epsilon=1, grid=6, invalid="center"),
+    "radius": dp.plans.RadiusPlan(n=40, epsilon=1, grid=6, bound=dp.L2Ball(8.0), invalid="center"),
     "rounds": dp.MeanPlan(
         n=40, **(FACTS | {"method": dp.methods.Staged(dp.methods.KNorm(3), spread=0.5)}), invalid="center"
     ),

@@ -197,20 +197,6 @@ def test_no_neighbour_moves_a_check_of_a_surface_past_its_share(relation, points
     assert max(largest) >= 0.5 * float(Fraction(5, 6))  # neither number has much more noise than it must
 
 
-@pytest.mark.parametrize("relation", RELATIONS)
-def test_no_neighbour_moves_a_radius_past_epsilon(relation, rng):
-    plan = dp.plans.RadiusPlan(n=30, epsilon=1.0, grid=GRID, quantile=0.5, neighbors=relation, invalid="center")
-    base = np.exp(rng.normal(size=(30, 1))) * rng.normal(size=(30, GRID.size))
-    odd = [*hostile(GRID.size), np.zeros(GRID.size), np.full(GRID.size, 1e9), *base[:3]]
-    pairs = [neighbours(plan.problem.count_is_private, base, a, b) for a, b in itertools.pairwise(odd)]
-    drawn = drawn_without_noise(plan, base)
-    assert plan.schedule.next(drawn) is None
-    for stage in stages_of(plan, drawn):
-        assert stage.epsilon == Fraction(1, 2)
-        losses = stage_losses(stage, pairs)
-        assert 0.2 <= max(losses) <= 0.5
-
-
 CANDIDATES = [
     dp.methods.KNorm(2),
     dp.methods.KNorm(9),
@@ -309,7 +295,10 @@ def test_counts_do_not_depend_on_batches(rng):
     data = 0.3 * rng.normal(size=(700, GRID.size))
     data[::50] *= 1e6
     stages = stages_of(plan, drawn_without_noise(plan, data))
-    problems = [*(stage.problem for stage in stages), dp.plans.RadiusPlan(n=700, epsilon=1, grid=GRID).problem]
+    problems = [
+        *(stage.problem for stage in stages),
+        dp.plans.RadiusPlan(n=700, epsilon=1, grid=GRID, bound=dp.L2Ball(8.0)).problem,
+    ]
     assert {InsideProblem, VaryProblem, NormProblem} <= {type(problem) for problem in problems}
     for problem in problems:
         whole = problem.total(data)

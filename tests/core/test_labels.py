@@ -83,11 +83,11 @@ def test_a_decimal_comma_does_not_change_a_published_group_size(tmp_path):
         (tmp_path / "p.csv").write_text(cells[0] + cells[1] * 9 + row + "\n")
         options, data = {"by": "g", "epsilon": 1, "domain": [(0, 10)]}, dp.read(tmp_path / "p.csv", header=True)
         assert dp.density(data, invalid="center", **options)["north"].plan.n == 10
-        with pytest.raises(dp.errors.RecordError, match="row 9"):
+        with pytest.raises(dp.errors.RecordError, match="row 10"):
             dp.density(data, **options)
     (tmp_path / "q.csv").write_text("note,g,x\n" + "1,north,5\n" * 9 + "1,north,6,5\n")
     data = dp.read(tmp_path / "q.csv", columns=["x"], header=True)
-    with pytest.raises(dp.errors.RecordError, match="row 9"):
+    with pytest.raises(dp.errors.RecordError, match="row 10"):
         dp.density(data, **options)
     assert dp.density(data, invalid="center", **options)["north"].plan.n == 9
 
@@ -98,7 +98,7 @@ def test_an_empty_line_of_one_column_is_a_record(tmp_path):
         (tmp_path / "x.csv").write_text(text)
         assert plan.summarize(dp.read(tmp_path / "x.csv", header=True)).count == count
     (tmp_path / "x.csv").write_text("x\n1\n\n3\n")
-    with pytest.raises(dp.errors.RecordError, match="row 1"):
+    with pytest.raises(dp.errors.RecordError, match="row 2"):
         dp.density(tmp_path / "x.csv", epsilon=1, domain=[(0, 10)])
 
 

@@ -98,7 +98,7 @@ PLANS = {
     "units": dp.MeanPlan(**CURVES, unit=dp.Unit("who", most=1), method=dp.methods.KNorm(3)),
     "ellipsoid": dp.MeanPlan(**{**CURVES, "bound": dp.bounds.Ellipsoid([1.0, 0.5])}, method=dp.methods.KNorm(2)),
     "covariance": dp.CovariancePlan(**CURVES),
-    "radius": dp.plans.RadiusPlan(n=1000, epsilon=1, grid=WIDTH),
+    "radius": dp.plans.RadiusPlan(n=1000, epsilon=1, grid=WIDTH, bound=dp.L2Ball(8.0)),
     "density": dp.DensityPlan(**BOX),
     "regression": dp.plans.RegressionPlan(**{**CURVES, "grid": WIDTH - 1}, covariates=1, covariate_bound=1.0),
     "smoother": dp.plans.SmootherPlan(**BOX, bound=(0, 1)),

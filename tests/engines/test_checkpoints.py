@@ -183,7 +183,7 @@ def resealed(text: str, version: int = 1, **changes: object) -> str:
         (lambda text: text.replace('"count": 60', '"count": 61'), "does not match its checksum"),
         (lambda text: text[: len(text) // 2], "not JSON"),
         (lambda text: "", "not JSON"),
-        (lambda text: resealed(text, version=2), "format version 2; this program reads 1"),
+        (lambda text: resealed(text, version=2), "format version 2, and this program reads 1"),
         (lambda text: resealed(text, summaries={"": {"kind": "Summary"}}), "does not hold a whole summary"),
         (lambda text: resealed(text, files=None), "does not hold a whole summary"),
         (lambda text: codec.seal("plan", 1, {}), "not a dpfda summary"),
@@ -334,7 +334,7 @@ def test_what_is_done_is_kept_when_a_later_file_is_broken(damage, plan, files, c
         bad = curves[60:90].copy()
         bad[7, 2] = np.nan
         write(files[2], bad)
-        error, match = dp.errors.RecordError, r"'day2.parquet' in row 7 "
+        error, match = dp.errors.RecordError, r"'day2.parquet' in row 8 "
     else:
         files[2].write_bytes(good[:4] + b"\xff" * 100 + good[104:])
         error, match = dp.errors.FileError, r"'day2.parquet' is not a readable Parquet"

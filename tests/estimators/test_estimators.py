@@ -309,7 +309,7 @@ def test_predict_before_fit(name):
     [
         ({"loss": "cubic"}, "loss must be one of"),
         ({"epsilon": None}, "epsilon must be given"),
-        ({"epsilon": -1}, "positive"),
+        ({"epsilon": -1}, "between 1e-9 and"),
         ({"domain": None}, "public box"),
         ({"domain": [(0, 1)]}, "each of 2 inputs"),
         ({"domain": [(1, 0), (0, 1)]}, "larger one"),
@@ -337,7 +337,7 @@ def test_bad_classifiers(options, words, ledger):
 def test_labels_that_are_not_classes(ledger):
     X, y = moons(100, 0)
     y = np.where(np.arange(100) == 17, 5, y)
-    with pytest.raises(dp.errors.RecordError, match=r"names no class in row 17"):
+    with pytest.raises(dp.errors.RecordError, match=r"names no class in row 18"):
         classifier(classes=[0, 1], ledger=ledger).fit(X, y)
     with pytest.raises(ValueError, match="Unknown label type"):
         classifier(ledger=ledger).fit(X, X[:, 0])

@@ -74,7 +74,7 @@ def test_a_ledger_is_never_overwritten_and_needs_a_name(ledger, tmp_path):
         dp.Ledger.create(tmp_path / "y", epsilon=5, study=" ")
     with pytest.raises(dp.errors.ParameterError, match="delta must be"):
         dp.Ledger.create(tmp_path / "y", epsilon=5, study="s", delta=1)
-    with pytest.raises(dp.errors.LedgerError, match="cannot be created"):
+    with pytest.raises(dp.errors.FileError, match="cannot be made here"):
         dp.Ledger.create(tmp_path / "no" / "y", epsilon=5, study="s")
     assert not (tmp_path / "y").exists()
 

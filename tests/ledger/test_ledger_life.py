@@ -163,7 +163,7 @@ def test_adoption_says_what_was_spent_and_stays_within_the_budget(book, tmp_path
     copy = dp.Ledger(book.backup(tmp_path / "copy"))
     with pytest.raises(dp.errors.ParameterError, match="must be said"):
         copy.adopt()
-    with pytest.raises(dp.errors.ParameterError, match="epsilon must be"):
+    with pytest.raises(dp.errors.ParameterError, match="spent must be"):
         copy.adopt(spent=-1)
     with pytest.raises(dp.errors.BudgetExceeded):
         copy.adopt(spent=3)

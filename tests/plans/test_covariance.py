@@ -194,7 +194,7 @@ def test_bad_data(data, tmp_path):
         dp.covariance(np.empty((0, 30)), grid=GRID, **facts)
     bad = data[:50].copy()
     bad[7, 3] = np.nan
-    with pytest.raises(dp.errors.RecordError, match="row 7"):
+    with pytest.raises(dp.errors.RecordError, match="row 8"):
         dp.covariance(bad, grid=GRID, **facts)
     with pytest.raises(dp.errors.RecordError, match="expects 30"):
         dp.covariance(data[:50, :20], grid=GRID, **facts)

@@ -435,7 +435,7 @@ class TestGroups:
         options = {**LINE, "by": "sex", "groups": ["f", "m"], "neighbors": "add-remove", "n": 10}
         both = dp.density(dp.read(tmp_path / "p.csv", header=True), **options, invalid="center")
         assert set(both) == {"f", "m"}
-        with pytest.raises(dp.errors.RecordError, match="row 4"):
+        with pytest.raises(dp.errors.RecordError, match="row 5"):
             dp.density(tmp_path / "p.csv", **options)
 
     def test_add_remove(self):

@@ -36,7 +36,7 @@ KINDS = {
     "covariance": (dp.CovariancePlan, CURVES),
     "density": (dp.DensityPlan, {"n": N, "domain": [(0, 1)], "cells": 16}),
     "map": (dp.DensityPlan, {"n": N, "domain": [(0, 1), (0, 1)], "cells": 8}),
-    "radius": (dp.plans.RadiusPlan, {"n": N, "grid": WIDTH}),
+    "radius": (dp.plans.RadiusPlan, {"n": N, "grid": WIDTH, "bound": dp.L2Ball(8.0)}),
     "regression": (dp.plans.RegressionPlan, CURVES | {"covariates": 2, "covariate_bound": 2.0, "passes": 4}),
     "smoother": (dp.plans.SmootherPlan, MODEL | {"bound": (0, 1), "passes": 1}),
     "huber": (dp.plans.KernelPlan, MODEL | {"bound": (0, 1), "criterion": "huber"}),
@@ -107,7 +107,7 @@ def test_every_plan_becomes_a_measurement_that_releases(kind, neighbors):
 
 @pytest.mark.parametrize("epsilon", ["0.1", "1/3", "0.7", 1, "1e-9", "2/7", 10_000])
 def test_the_map_is_the_smallest_float_that_is_large_enough(epsilon):
-    plan = plan_of("radius", epsilon=epsilon)
+    plan = plan_of("mean", epsilon=epsilon)
     measurement = plan.to_opendp()
     assert measurement.map(0) == 0
     losses = []
@@ -267,7 +267,7 @@ def test_a_context_with_shares_refuses_what_exceeds_one():
         context(plan.to_opendp())
     assert context(plan_of("radius", epsilon="1/2").to_opendp()).radius > 0
     with pytest.raises(OpenDPException, match="out of queries"):
-        context(plan_of("radius", epsilon="1e-3").to_opendp())
+        context(plan_of("mean", epsilon="1e-3").to_opendp())
 
 
 def test_a_context_protects_a_unit_of_several_records():
@@ -411,3 +411,8 @@ def test_values_per_record_refuse_what_cannot_be_kept(options, match):
     domain, metric = plan_of("mean").to_opendp().input_space
     with pytest.raises(dp.errors.ParameterError, match=match):
         make_per_record(**({"input_domain": domain, "input_metric": metric, "function": np.max} | options))
+
+
+def test_a_radius_that_could_be_anything_is_no_measurement():
+    with pytest.raises(dp.errors.ParameterError, match="anything between"):
+        plan_of("radius", epsilon="1e-3").to_opendp()

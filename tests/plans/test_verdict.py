@@ -94,7 +94,7 @@ def test_a_public_guess_takes_the_place_of_the_class():
     found = dp.MeanPlan(n=400, epsilon=1.0, bound=dp.L2Ball(10.0), grid=48).verdict_for(0.5 * wave)
     assert found.word == "clear"  # the scale is found privately
     for wrong in (np.ones(5), np.full(48, np.nan)):
-        with pytest.raises(dp.DpfdaError, match="a guess has one finite value"):
+        with pytest.raises(dp.DpfdaError, match="or one value for each of 48 grid points"):
             plan.verdict_for(wrong)
 
 

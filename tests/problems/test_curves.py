@@ -50,5 +50,5 @@ def test_filled_curves_are_released_and_long_gaps_refused():
     curves = np.tile([0, np.nan, 2, 4, 5.0], (10, 1))
     assert dp.mean(dp.read(curves, fill=1), epsilon=1, bound=dp.L2Ball(9.0), grid=GRID).values.shape == (5,)
     curves[4, 1:4] = np.nan
-    with pytest.raises(dp.errors.RecordError, match="row 4"):
+    with pytest.raises(dp.errors.RecordError, match="row 5"):
         dp.mean(dp.read(curves, fill=1), epsilon=1, bound=dp.L2Ball(9.0), grid=GRID)

@@ -35,7 +35,7 @@ def test_an_error_comes_in_its_turn():
 
     stream = ahead(items())
     assert [next(stream), next(stream)] == [1, 2]
-    with pytest.raises(dp.errors.RecordError, match="row 3") as caught:
+    with pytest.raises(dp.errors.RecordError, match="row 4") as caught:
         next(stream)
     assert caught.value.__context__ is None
     assert threads() == []

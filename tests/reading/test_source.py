@@ -96,7 +96,7 @@ def test_the_careful_reader_goes_on_where_the_quick_one_stopped(rng, tmp_path, m
     got = together(tmp_path / "c.csv", lenient=True, header=True)
     values[2500] = [1, 2, np.nan, 4]
     assert got == pytest.approx(values, nan_ok=True)
-    with pytest.raises(dp.errors.RecordError, match=r"row 2500 .*column 3"):
+    with pytest.raises(dp.errors.RecordError, match=r"row 2501, column 3 "):
         together(tmp_path / "c.csv", header=True)
 
 
@@ -176,7 +176,7 @@ def test_lists_of_records_are_read_one_by_one(bad):
     lenient = plan.summarize([*good, bad])
     assert lenient.count == 3
     assert np.array_equal(lenient.totals, plan.summarize(good).totals)
-    with pytest.raises(dp.errors.RecordError, match=r"row 2|missing or infinite"):
+    with pytest.raises(dp.errors.RecordError, match=r"row 3|missing or infinite"):
         dp.MeanPlan(n=3, **(CENTRE | {"invalid": "raise"})).summarize([*good, bad])
 
 
@@ -239,7 +239,7 @@ def test_bytes_that_are_no_text_are_a_bad_record_wherever_they_stand(tmp_path):
         (tmp_path / "c.csv").write_bytes(b"a,b,c\n" + b"1,1,1\n" * filler + b"\xff,1,1\n")
         plan = dp.MeanPlan(n=filler + 1, **CENTRE)
         assert plan.summarize(dp.read(tmp_path / "c.csv", header=True)).count == filler + 1
-        with pytest.raises(dp.errors.RecordError, match=f"row {filler} "):
+        with pytest.raises(dp.errors.RecordError, match=f"row {filler + 1}, "):
             together(tmp_path / "c.csv")
 
 
@@ -269,7 +269,7 @@ def test_an_odd_cell_of_a_frame_leaves_other_records_alone(cell):
     assert losses <= 1
     strict = dp.MeanPlan(n=4, **(CENTRE | {"invalid": "raise"}))
     if not isinstance(cell, Decimal):
-        with pytest.raises(dp.errors.RecordError, match="row 2") as caught:
+        with pytest.raises(dp.errors.RecordError, match="row 3") as caught:
             strict.summarize(odd)
         assert "SECRET" not in str(caught.value)
 
@@ -278,7 +278,7 @@ def test_frames_with_an_index_or_repeated_names():
     frame = pd.DataFrame(np.arange(6.0).reshape(2, 3), index=[7, 9], columns=["a", "a", "b"])
     assert np.array_equal(together(frame), [[0, 1, 2], [3, 4, 5]])
     assert np.array_equal(together(frame.set_index("b")), [[0, 1], [3, 4]])
-    with pytest.raises(dp.errors.ParameterError, match="columns need data with names"):
+    with pytest.raises(dp.errors.ParameterError, match="columns can be named where data has names"):
         together(np.ones((2, 3)), columns="a*")
 
 
@@ -292,7 +292,7 @@ def test_arrow_columns_are_read_by_their_type(tmp_path):
     )
     assert np.array_equal(together(table, lenient=True)[:, 2], [1.5, 2.5])
     assert np.isnan(together(table, lenient=True)[:, :2]).all()
-    with pytest.raises(dp.errors.RecordError, match="column when"):
+    with pytest.raises(dp.errors.RecordError, match="column 'when'"):
         together(table)
 
 
@@ -326,10 +326,10 @@ def test_data_that_reading_uses_up_needs_a_grid(curves):
     assert once.plan.n == 500
 
 
-@pytest.mark.parametrize(("text", "match"), [("1;2;3\n", "one column"), ("a b c\n", "one column")])
-def test_other_separators_get_a_hint(text, match, tmp_path):
+@pytest.mark.parametrize("text", ["1:2:3\n", "a b c\n"])
+def test_other_separators_get_a_hint(text, tmp_path):
     (tmp_path / "c.csv").write_text(text)
-    with pytest.raises(dp.errors.FileError, match=match):
+    with pytest.raises(dp.errors.FileError, match=r"one column .*separator=';'"):
         together(tmp_path / "c.csv")
     (tmp_path / "C.CSV").write_text("a,b\n1,2\n")
     assert np.array_equal(together(tmp_path / "C.CSV"), [[1, 2]])

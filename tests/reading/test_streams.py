@@ -187,7 +187,7 @@ def test_lists_with_their_own_times(curves):
     assert plan.summarize(dp.read(frame, layout=layout)) == local
     assert plan.summarize(dp.read(frame.to_pandas(), layout=layout)) == local
     torn = pa.table({"y": [*values[:4], values[4][:-1]], "t": times})
-    with pytest.raises(dp.errors.RecordError, match="as many times as values in row 4 "):
+    with pytest.raises(dp.errors.RecordError, match="as many times as values in row 5 "):
         plan.summarize(dp.read(torn, layout=layout))
     careful = dp.MeanPlan(n=5, **FACTS, align=dp.spaces.Interpolate(gap=0.5), **CAREFUL)
     assert np.array_equal(
@@ -207,7 +207,7 @@ def test_no_list_decides_how_others_are_read(cell, place, layout, curves, ledger
     found = careful.summarize(dp.read(frame, layout=layout))
     assert found.count == 9
     assert np.array_equal(found.totals, careful.summarize(np.delete(curves[:9], place, axis=0)).totals)
-    refused(dp.errors.RecordError, f"row {place} ", ledger, frame, layout=layout)
+    refused(dp.errors.RecordError, f"row {place + 1} ", ledger, frame, layout=layout)
 
 
 @pytest.mark.parametrize("record", [[[0.1] * SIZE, [0.2] * SIZE], [0.1, [0.2], *[0.3] * 4], "SECRET", None, [1.0]])
@@ -217,7 +217,7 @@ def test_an_odd_record_of_an_iterator_is_one_record(record, curves, ledger):
     assert found.count == 5
     assert np.array_equal(found.totals, careful.summarize(curves[:4]).totals)
     strict = dp.Auto(passes=1)
-    refused(dp.errors.RecordError, "row 4 |missing", ledger, iter([*curves[:4].tolist(), record]), method=strict)
+    refused(dp.errors.RecordError, "row 5 |missing", ledger, iter([*curves[:4].tolist(), record]), method=strict)
 
 
 # -- what is wrong with files ----------------------------------------------------------------------
@@ -271,7 +271,7 @@ def test_a_schema_that_changes_between_files(curves, folder, ledger):
     assert "need the same" in message
     table = pa.table({name: [f"SECRET {x}" for x in curves[30:60, i]] for i, name in enumerate(NAMES)})
     pq.write_table(table, folder / "p1.parquet")
-    message = refused(dp.errors.RecordError, r"does not hold numbers in 'p1.parquet', column h0", ledger, folder)
+    message = refused(dp.errors.RecordError, r"do not hold numbers in 'p1.parquet' in column 'h0'", ledger, folder)
     assert "columns=" in message
     pd.DataFrame(curves[30:60]).to_csv(folder / "p1.csv", index=False, header=False)
     (folder / "p1.parquet").unlink()
@@ -282,13 +282,13 @@ def test_a_bad_cell_of_one_of_several_files_is_located(curves, folder, ledger):
     bad = curves[30:60].copy()
     bad[12, 3], bad[13, 3] = np.nan, SECRET
     write(folder / "p1.parquet", bad)
-    message = refused(dp.errors.RecordError, r"in 'p1.parquet' in row 12 ", ledger, folder)
+    message = refused(dp.errors.RecordError, r"in 'p1.parquet' in row 13 ", ledger, folder)
     assert "invalid='center'" in message
     (folder / "p1.parquet").unlink()
     lines = pd.DataFrame(bad, columns=NAMES).to_csv(index=False).splitlines()
     lines[5] = lines[5].replace(lines[5].split(",")[2], "SECRET")
     (folder / "p1.csv").write_text("\n".join(lines) + "\n")
-    refused(dp.errors.RecordError, r"in 'p1.csv' in row 4 .*column \d", ledger, folder)
+    refused(dp.errors.RecordError, r"in 'p1.csv' in row 5, column \d", ledger, folder)
 
 
 # -- units and groups in streams -------------------------------------------------------------------
@@ -329,28 +329,31 @@ def test_sorted_units_of_a_stream_are_the_same_units_as_in_memory(units, curves,
 
 
 @pytest.mark.parametrize("units", [["a", "b", "b", "b", "a", "c"], ["a", "c", "c", "c", "b", "d"], [1, 3, 3, 2, 2, 3]])
-def test_units_that_could_come_back_are_refused(units, curves, tmp_path, ledger):
+def test_units_that_could_come_back_are_refused(units, curves, tmp_path, ledger, monkeypatch):
+    whole = dp.MeanPlan(n=3, **FACTS, unit="who").summarize(table_of(curves[:6], who=units))
+    assert dp.MeanPlan(n=3, **FACTS, unit="who").summarize(two(tmp_path, curves, units)) == whole  # few are gathered
+    monkeypatch.setattr("dpfda.engines.gathering.SMALL_FILES", 0)
     message = refused(
         dp.errors.RecordError, r"whos are not in order in 'b.parquet'", ledger, two(tmp_path, curves, units), unit="who"
     )
-    assert "sort it" in message
-    assert "engine='dask'" in message
+    assert "must be sorted by who" in message
+    assert "dp.read(..., engine='dask')" in message
     assert dp.MeanPlan(n=3, **FACTS, unit="who").summarize(table_of(curves[:6], who=units)).count == len(set(units))
 
 
 def test_a_null_unit_and_groups_that_do_not_fit(curves, tmp_path, ledger):
     units, regions = ["a", "a", "b", "b", "c", "d"], ["n", "n", "s", "s", "n", "s"]
     paths = two(tmp_path, curves, [*units[:4], None, "d"])
-    message = refused(dp.errors.RecordError, r"A who is missing in 'b.parquet' in row 1 ", ledger, paths, unit="who")
+    message = refused(dp.errors.RecordError, r"A who is missing in 'b.parquet' in row 2 ", ledger, paths, unit="who")
     assert "Say whose" in message
     named = {"by": "region", "columns": "h*", "unit": "who"}
     paths = two(tmp_path, curves, units, region=[*regions[:4], "SECRET", "s"])
     message = refused(
-        dp.errors.RecordError, r"names no group in 'b.parquet' in row 1 ", ledger, paths, groups=["n", "s"], **named
+        dp.errors.RecordError, r"names no group in 'b.parquet' in row 2 ", ledger, paths, groups=["n", "s"], **named
     )
     assert "groups=" in message
     paths = two(tmp_path, curves, units, region=["n", "n", "s", "n", "n", "s"])
-    message = refused(dp.errors.RecordError, r"more than one group in 'a.parquet' in row 2 ", ledger, paths, **named)
+    message = refused(dp.errors.RecordError, r"more than one group in 'a.parquet' in row 3 ", ledger, paths, **named)
     assert "one group throughout" in message
     release = mean_of(two(tmp_path, curves, units, region=regions), **FACTS, **named, ledger=ledger)
     assert [plan.n for plan in release.plan.plans] == [2, 2]
@@ -361,10 +364,10 @@ def test_an_error_about_a_unit_in_two_files_names_the_right_one(curves, tmp_path
     bad = curves.copy()
     bad[2, 1] = np.inf
     paths = two(tmp_path, bad, ["a", "b", "b", "b", "c", "d"])
-    refused(dp.errors.RecordError, r"missing or infinite values in 'a.parquet' in row 2 ", ledger, paths, unit="who")
+    refused(dp.errors.RecordError, r"missing or infinite values in 'a.parquet' in row 3 ", ledger, paths, unit="who")
     bad[2, 1], bad[3, 1] = 0.0, np.nan
     paths = two(tmp_path, bad, ["a", "b", "b", "b", "c", "d"])
-    refused(dp.errors.RecordError, r"missing or infinite values in 'b.parquet' in row 0 ", ledger, paths, unit="who")
+    refused(dp.errors.RecordError, r"missing or infinite values in 'b.parquet' in row 1 ", ledger, paths, unit="who")
 
 
 # -- progress and interruptions ----------------------------------------------------------------
@@ -581,7 +584,8 @@ def test_days_of_a_unit_are_averaged(tmp_path):
     assert rows[0] == pytest.approx(expected().mean(axis=0), abs=1e-8)
 
 
-def test_ids_of_a_long_stream_must_be_in_order(curves, tmp_path, ledger):
+def test_ids_of_a_long_stream_must_be_in_order(curves, tmp_path, ledger, monkeypatch):
+    monkeypatch.setattr("dpfda.engines.gathering.SMALL_FILES", 0)
     long = pd.DataFrame(
         {
             "id": np.repeat(["a", "b", "c"], SIZE),
@@ -591,7 +595,7 @@ def test_ids_of_a_long_stream_must_be_in_order(curves, tmp_path, ledger):
     )
     long.iloc[[*range(12, 18), *range(12)]].to_csv(tmp_path / "c.csv", index=False)
     message = refused(dp.errors.RecordError, "ids are not in order", ledger, tmp_path / "c.csv", layout="long")
-    assert "sort it" in message
+    assert "must be sorted by id" in message
     long.to_csv(tmp_path / "c.csv", index=False)
     plan = dp.MeanPlan(n=3, **FACTS, align="linear")
     assert plan.summarize(dp.read(tmp_path / "c.csv", layout="long")) == plan.summarize(curves[:3])

@@ -148,7 +148,7 @@ def test_refusals_are_the_same_where_records_are_counted_first(rows, tmp_path):
     for nothing in (empty, tmp_path / "none.parquet"):
         with pytest.raises(dp.errors.RecordError, match="no curves"):
             dp.mean(dp.read(nothing, grid=GRID), epsilon=1, bound=dp.L2Ball(3.0))
-    with pytest.raises(dp.errors.RecordError, match="row 7"):
+    with pytest.raises(dp.errors.RecordError, match="row 8"):
         dp.mean(odd, epsilon=1, bound=dp.L2Ball(3.0))
     with pytest.raises(dp.errors.RecordError, match="fewer than two records"):
         dp.mean(rows, epsilon=1, bound=dp.L2Ball(3.0), by=["a"] * (N - 1) + ["b"], groups=["a", "b"])

@@ -157,7 +157,11 @@ def test_groups_are_saved_compared_and_drawn(frame, tmp_path):
     assert again["north"].values == pytest.approx(found["north"].values)
     assert json.loads((tmp_path / "g.json").read_text())["dpfda"] == "releases"
     assert found.difference("north", "south").values.shape == (12,)
-    assert len(found.plot().lines) >= 3
+    picture = found.plot()
+    assert len(picture.lines) >= 3
+    assert "each with its 95% band, mean of the population" in {text.get_text() for text in picture.get_legend().texts}
+    band, drawn = found.confidence_band(next(iter(found))), picture.collections[0].get_datalim(picture.transData)
+    assert (drawn.ymin, drawn.ymax) == pytest.approx((band.lower.min(), band.upper.max()))
     assert found.to_csv().startswith("group,t,value")
 
 

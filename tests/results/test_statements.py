@@ -11,6 +11,8 @@ import dpfda as dp
 from dpfda import plans
 
 NAMES = ["heading", "guarantee", "assumption", "method", "accuracy", "bands", "limits", "charge"]
+#: The same where nothing was measured about the bound.
+UNMEASURED = [*NAMES[:6], "bound", *NAMES[6:]]
 CURVES = np.random.default_rng(0).normal(0, 0.2, (300, 12))
 FACTS = {"epsilon": 1, "bound": dp.L2Ball(1.0)}
 
@@ -27,7 +29,8 @@ def test_a_mean_says_what_why_and_how(tmp_path):
     ledger = dp.Ledger.create(tmp_path / "s.ledger", study="s", epsilon=3)
     plan = dp.MeanPlan(n=300, grid=12, method=dp.methods.KNorm(4), **FACTS)
     release = plan.release(CURVES, ledger)
-    parts = shows(release, NAMES)
+    parts = shows(release, UNMEASURED)
+    assert parts.bound.startswith("Nothing was measured about the bound")
     assert parts.heading == f"Privacy statement for a mean curve released {release.created} (plan {plan.digest[:12]})."
     assert parts.assumption == plan.wording.assumption
     assert parts.accuracy == plan.wording.accuracy.sentence
@@ -38,7 +41,7 @@ def test_a_mean_says_what_why_and_how(tmp_path):
 def test_passes_over_the_data_are_a_part_of_their_own():
     plan = dp.MeanPlan(n=300, grid=12, method=dp.methods.Staged(), **FACTS)
     assert plan.schedule is not None
-    parts = shows(plan.release(CURVES), [*NAMES[:3], "passes", *NAMES[3:]])
+    parts = shows(plan.release(CURVES), [*UNMEASURED[:3], "passes", *UNMEASURED[3:]])
     assert parts.passes == plan.wording.passes == plan.schedule.explanation()
     assert parts.charge.startswith("No ledger was charged")
     assert plan.explain().count(parts.passes) == 1
@@ -48,7 +51,8 @@ def test_passes_over_the_data_are_a_part_of_their_own():
 def test_groups_have_a_line_each_and_say_what_they_cost_together(method):
     by = np.repeat(["north", "south"], [200, 100])
     found = dp.mean(CURVES, by=by, groups=["north", "south"], method=method, query="day released early", **FACTS)
-    parts = shows(found, ["heading", "guarantee", "composition", "assumption", "groups", "bands", "limits", "charge"])
+    parts = shows(found, [*UNMEASURED[:2], "composition", "assumption", "groups", *UNMEASURED[5:]])
+    assert parts.bound.count("Nothing was measured") == 1
     assert parts.heading.startswith("Privacy statement for a day released early curve per group, released ")
     assert parts.composition == found.plan.composition
     assert parts.assumption == found["north"].statement_parts.assumption
@@ -69,7 +73,7 @@ def test_classes_have_a_line_each_and_add_up(rng):
 
 
 def test_a_radius_says_how_with_its_assumption():
-    release = dp.suggest_radius(CURVES, epsilon=1)
+    release = dp.suggest_radius(CURVES, epsilon=1, bound=dp.L2Ball(8.0))
     parts = shows(release, [name for name in NAMES if name not in ("method", "bands")])
     assert "permute and flip" in parts.assumption
     assert release.plan.wording.accuracy.rows[0][1] in parts.accuracy

@@ -172,7 +172,7 @@ def test_centres_are_a_number_a_level_each_or_a_curve_each():
     assert planned(bound=dp.L2Ball(3.0, 0.5)).problem.center.tolist() == [0.5] * 50
     with pytest.raises(dp.errors.ParameterError, match="one value per grid point"):
         planned(bound=dp.L2Ball(3.0, np.zeros(25)))
-    radius = dp.plans.RadiusPlan(n=50, epsilon=1, grid=GRID, center=[0.5, -1.0])
+    radius = dp.plans.RadiusPlan(n=50, epsilon=1, grid=GRID, bound=dp.L2Ball(8.0, [0.5, -1.0]))
     assert radius.center.tolist() == levels.tolist()
     assert dp.plans.RadiusPlan.from_json(radius.to_json()) == radius
     assert "curves with 2 components (x, y)" in radius.explain()
@@ -244,7 +244,7 @@ def test_functional_data_in_and_out():
     assert back.dim_codomain == 2
     assert back.coordinate_names == ("x", "2")
     assert release.values == pytest.approx(back.data_matrix[0].T)
-    assert dp.suggest_radius(functional, epsilon=1, center=[0.1, 0.2]).bound.center.size == 50
+    assert dp.suggest_radius(functional, epsilon=1, bound=dp.L2Ball(8.0, [0.1, 0.2])).bound.center.size == 50
     with pytest.raises(dp.errors.RecordError, match="plan's 3 components"):
         planned(grid=dp.spaces.ComponentGrid(3, LINE)).summarize(functional)
     with pytest.raises(dp.errors.RecordError, match="on its grid"):

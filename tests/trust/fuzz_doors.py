@@ -201,11 +201,13 @@ PARSERS: dict[str, Callable[[str], Any]] = {
 }
 
 
-def _bound(text: str) -> tuple[float | None, str, float | None]:
+def _bound(text: str) -> tuple[str | None, float | None, float | None, str, float | None]:
     """As the command line brings them, which reads numbers itself."""
     radius, norm, center = [*text.split(" "), "", ""][:3]
+    if ":" in radius:
+        return radius, None, None, norm or "l2", None
     try:
-        return float(radius or 1), norm, float(center or 0)
+        return None, float(radius or 1), None, norm, float(center or 0)
     except ValueError as error:
         raise dp.errors.ParameterError("a radius is a number", "another", "Correct it.") from error
 

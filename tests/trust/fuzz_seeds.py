@@ -101,7 +101,7 @@ def plans() -> dict[str, object]:
         ),
         "classifier": kernel_plan(classes=("no", "yes")),
         "huber": kernel_plan(criterion="huber", bound=(0, 1)),
-        "radius": dp.plans.RadiusPlan(n=100, epsilon=1, grid=LINE),
+        "radius": dp.plans.RadiusPlan(n=100, epsilon=1, grid=LINE, bound=dp.L2Ball(8.0)),
         "groups": GroupPlan(("north", "south"), (mean_plan(), mean_plan(n=9))),
         "classes": ClassPlan(
             three, tuple(kernel_plan(epsilon=Fraction(1, 3), classes=three, positive=i) for i in range(3))

@@ -180,7 +180,7 @@ def others() -> Iterator[tuple[str, Path_]]:
     yield "density", lambda: dp.density(points, cells=32, **BOX)
     yield "density by ward", lambda: dp.density(points, by=["n"] * 15 + ["s"] * 15, cells=32, **BOX)
     yield "density outside!", lambda: dp.density(points, epsilon=1.0, domain=[(0, 1)], cells=32)
-    yield "radius", lambda: dp.suggest_radius(data, epsilon=1.0, grid=GRID)
+    yield "radius", lambda: dp.suggest_radius(data, epsilon=1.0, grid=GRID, bound=dp.L2Ball(8.0))
     regression = dp.FunctionOnScalarRegression(1.0, dp.L2Ball(30.0), 10.0, grid=GRID, passes=1)
     yield "regression", lambda: regression.fit(points, data)
     yield "regressor", lambda: dp.KernelRegressor(bound=(0, 100), components=4, **BOX).fit(points, data[:, 1])
@@ -308,7 +308,7 @@ def commands(folder: Path, data: Path) -> Iterator[tuple[str, Path_]]:
     yield "$ mean nameless!", lambda: command("mean", at["nameless.csv"], "--header", *facts, "--json")
     yield "$ mean dask", lambda: command(*mean, "--engine", "dask", "--n", ROWS, "--json")
     yield "$ covariance", lambda: command("covariance", at["curves.csv"], *facts, *outs)
-    yield "$ radius", lambda: command("radius", at["curves.csv"], "--epsilon", "1", "--json")
+    yield "$ radius", lambda: command("radius", at["curves.csv"], "--epsilon", "1", "--radius", "30", "--json")
     box = ("--epsilon", "1", "--domain", "0:10")
     yield "$ density", lambda: command("density", at["list.csv"], "--no-header", *box, "--cells", 32, *outs)
     yield (

@@ -55,7 +55,7 @@ def plans() -> dict[str, Any]:
         "ball": dp.MeanPlan(method=dp.methods.KNorm(12), **facts),
         "blocks": dp.MeanPlan(method=dp.methods.Blocks(), **facts),
         "gaussian": dp.MeanPlan(method=dp.methods.GaussianProcess(1e-6), **facts),
-        "choice": dp.plans.RadiusPlan(n=RECORDS, epsilon=1, grid=GRID),
+        "choice": dp.plans.RadiusPlan(n=RECORDS, epsilon=1, grid=GRID, bound=dp.L2Ball(8.0)),
     }
 
 

@@ -39,7 +39,7 @@ PLANS = {
     "mean, lattice": lambda: dp.MeanPlan(**BALL, method=dp.methods.Bernstein(4)),
     "mean of very many": lambda: dp.MeanPlan(**{**CURVES, "n": 10**9}, method=dp.methods.KNorm(3)),
     "covariance": lambda: dp.CovariancePlan(**CURVES, method=dp.methods.KNorm(3)),
-    "radius": lambda: dp.plans.RadiusPlan(n=60, epsilon=1, grid=GRID, quantile=0.9),
+    "radius": lambda: dp.plans.RadiusPlan(n=60, epsilon=1, grid=GRID, quantile=0.9, bound=dp.L2Ball(8.0)),
     "density": lambda: dp.DensityPlan(**BOX, cells=32),
     "mean, default": lambda: dp.MeanPlan(**CURVES),
     "covariance, default": lambda: dp.CovariancePlan(**CURVES),

@@ -46,11 +46,11 @@ def refused(work, match, most=256 * MB):
     ("content", "match"),
     [
         (b"h1,h2,h3,h4\n1,2,\x003,4\n", "does not hold a number"),
-        (b'h1,h2,h3,h4\n1,"2,3,4\n', "does not hold a number"),
+        (b'h1,h2,h3,h4\n1,"2,3,4\n', "quote is not closed"),
         (b"h1,h2,h3,h4\n1,2,3\n", "3 cells"),
         (b"h1,h2,h3,h4\n1,2,3,4,5\n", "5 cells"),
-        ("h1,h2,h3,h4\n1,2,3,4\n".encode("utf-16"), "UTF-8"),
-        (b"\xff\xfe1,2,3,4\n", "UTF-8"),
+        ("h1,h2,h3,h4\n1,2,3,4\n".encode("utf-16-le"), "UTF-8"),
+        (b"\xff\xfe1,2,3,4\n", "one column"),
         (b"h1,h2,h3,h4\n1,2,3,\xff\n", "does not hold a number"),
         *(
             (f"h1,h2,h3,h4\n1,2,3,{cell}\n".encode(), "does not hold a number")
@@ -181,7 +181,7 @@ def test_arrays_in_files_are_not_read(tmp_path):
         ('{"dpfda": "plan", "version": NaN}', "not JSON"),
         ('{"dpfda": "plan", "version": 1e999}', "not JSON"),
         ('{"dpfda": "plan", "dpfda": "release", "version": 1}', "a name repeats"),
-        ('{"dpfda": "plan", "version": "\\u001b[2J"}', r"format version \x1b[2J; this"),
+        ('{"dpfda": "plan", "version": "\\u001b[2J"}', r"format version \x1b[2J, and this"),
         ("\x00", "not JSON"),
         ("null", "not a dpfda plan"),
     ],

@@ -17,7 +17,6 @@ from pathlib import Path
 import leaknet
 import leakpaths
 import markers
-import numpy as np
 import pandas as pd
 import pytest
 from leaknet import ASIDE, PERSON
@@ -25,7 +24,6 @@ from leaknet import ASIDE, PERSON
 import dpfda as dp
 from dpfda import cli
 from dpfda.core.labels import Coder, label_text
-from dpfda.reading.tables import Watch
 
 #: Tests of what is read from data are elsewhere (test_labels_read).
 pytestmark = pytest.mark.filterwarnings("ignore:Which (groups|classes) there are:dpfda.errors.NotPrivateWarning")
@@ -74,7 +72,7 @@ def printed(error: BaseException) -> str:
 
 def test_a_first_record_taken_for_names_is_not_shown(tmp_path):
     (tmp_path / "c.csv").write_text(f"{PERSON},1.0,2.0\nsomebody,3.0,4.0\n")
-    with pytest.raises(dp.errors.RecordError, match=r"row 0 .*column 1 \(counted from 1\)") as caught:
+    with pytest.raises(dp.errors.RecordError, match=r"row 1, column 1 of the data \(counted from 1\)") as caught:
         dp.mean(dp.read(tmp_path / "c.csv", header=True), epsilon=1, bound=dp.L2Ball(1.0))
     assert PERSON not in printed(caught.value)
 
@@ -119,10 +117,9 @@ def test_how_many_rows_a_unit_or_a_curve_has_is_not_told():
 
 
 def test_what_remembers_labels_does_not_show_them():
-    watch, coder = Watch(), Coder()
-    watch.look("household", np.array([PERSON, "other"], dtype=object))
+    coder = Coder()
     coder.column([PERSON])
-    assert PERSON not in repr(watch) + repr(coder)
+    assert PERSON not in repr(coder)
 
 
 def test_a_label_of_a_million_digits_is_spelt_at_once():

@@ -13,18 +13,25 @@ reveal_type(dp.mean(curves, epsilon=1.0, bound=ball))  # MeanRelease
 reveal_type(dp.mean("days.csv", epsilon="1/2", bound=ball, unit="patient", ledger="s.ledger"))  # MeanRelease
 reveal_type(dp.mean(curves, epsilon=1.0, bound=ball, by="arm"))  # GroupRelease[MeanRelease]
 reveal_type(dp.mean(curves, epsilon=1.0, bound=ball, by="arm")["a"])  # MeanRelease
+reveal_type(dp.mean(curves, epsilon=1.0, bound=dp.Range(2, 25)))  # MeanRelease
+reveal_type(dp.mean(curves, epsilon=1.0, bound=dp.RMS(1.0, center=0.5), by="arm"))  # GroupRelease[MeanRelease]
 reveal_type(dp.covariance(curves, epsilon=1.0, bound=ball))  # CovarianceRelease
+reveal_type(dp.covariance(curves, epsilon=1.0, bound=dp.Range(2, 25)))  # CovarianceRelease
+reveal_type(dp.Range(2, 25).on(dp.Grid.uniform(0, 24, 48)))  # L2Ball
 reveal_type(dp.covariance(curves, epsilon=1.0, bound=ball, by=["a", "b"]))  # GroupRelease[CovarianceRelease]
 reveal_type(dp.covariance(curves, epsilon=1.0, bound=ball).eigenfunctions(2))  # ndarray
 reveal_type(dp.density(curves, epsilon=1.0, domain=[(0, 1)]))  # DensityRelease
 reveal_type(dp.density(counts={"a": [1]}, epsilon=1.0, domain=[(0, 1)]))  # GroupRelease[DensityRelease]
-reveal_type(dp.suggest_radius(curves, epsilon=0.1).bound)  # L2Ball
+reveal_type(dp.suggest_radius(curves, epsilon=0.1, bound=dp.Range(0, 1)).bound)  # L2Ball
 reveal_type(dp.read("days.csv", columns="h*"))  # Curves
 reveal_type(dp.mean(curves, epsilon=1.0, bound=ball).band(0.95))  # Band
 reveal_type(dp.mean(curves, epsilon=1.0, bound=ball).values)  # ndarray
 reveal_type(dp.mean(curves, epsilon=1.0, bound=ball).statement)  # str
 
 plan = dp.MeanPlan(n=508, epsilon=1.0, bound=ball, grid=48)
+reveal_type(dp.MeanPlan(n=508, epsilon=1.0, bound=dp.RMS(1.0), grid=48).bound)  # Bound
+reveal_type(plan.verdict_for(dp.Range(4, 12)).bound)  # str
+reveal_type(plan.release(curves).bound_too_small)  # bool
 reveal_type(plan.release(curves))  # MeanRelease
 reveal_type(plan.summarize(curves))  # Summary
 reveal_type(plan.solve(target=0.01))  # float
@@ -42,6 +49,8 @@ dp.mean(curves, epsilon=1.0, bound=ball, nonsense=3)  # error
 dp.mean(curves, epsilon=1.0, bound=ball, groups=["a"])  # error
 dp.mean(curves, epsilon=1.0, bound=ball, neighbors="swap")  # error
 dp.mean(curves, epsilon=1.0, bound=1.0)  # error
+dp.mean(curves, epsilon=1.0, bound=(2, 25))  # error
+dp.Range("2", "25")  # error
 dp.mean(curves, epsilon=1.0, bound=ball, columns="h*")  # error
 dp.read("days.csv", engine="no-such-engine")  # error
 plan.release(curves, nonsense=3)  # error

@@ -6,6 +6,6 @@ from dpfda.api.densities import density
 from dpfda.api.files import load
 from dpfda.api.means import mean
 from dpfda.api.radii import suggest_radius
-from dpfda.reading.curves import read
+from dpfda.reading.curves import read, sql
 
-__all__ = ["compare", "covariance", "density", "load", "mean", "read", "suggest_radius"]
+__all__ = ["compare", "covariance", "density", "load", "mean", "read", "sql", "suggest_radius"]

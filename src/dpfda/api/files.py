@@ -5,13 +5,13 @@ from __future__ import annotations
 import os
 
 from dpfda import plans, results
-from dpfda.results import ClassRelease, GroupRelease, Release
+from dpfda.results import ClassRelease, GroupRelease, RadiusRelease, Release
 
 #: Files name the types of what they hold. All are known once the plans are loaded.
 KNOWN = plans.__all__
 
 
-def load(path: str | os.PathLike[str]) -> Release | GroupRelease[Release] | ClassRelease:
+def load(path: str | os.PathLike[str]) -> Release | GroupRelease[Release] | ClassRelease | RadiusRelease:
     """A release (or one per group) from the file that :meth:`Release.save` wrote.
 
     The file decides: parameters that another version or machine would select differently are taken as they were chosen.
@@ -23,7 +23,7 @@ def load(path: str | os.PathLike[str]) -> Release | GroupRelease[Release] | Clas
 
     Returns
     -------
-    Release, GroupRelease or ClassRelease
+    Release, GroupRelease, ClassRelease or RadiusRelease
         As it was saved.
 
     Raises

@@ -18,7 +18,7 @@ from dpfda.api.types import (
     Sizes,
     UnitLike,
 )
-from dpfda.bounds import Bound
+from dpfda.bounds import BoundLike
 from dpfda.methods import Method
 from dpfda.plans.mean import MeanPlan
 from dpfda.reading.curves import Records
@@ -31,7 +31,7 @@ def mean(
     curves: Records,
     *,
     epsilon: Epsilon,
-    bound: Bound,
+    bound: BoundLike,
     by: None = None,
     n: int | None = None,
     **options: Unpack[CurveOptions],
@@ -41,7 +41,7 @@ def mean(
     curves: Records,
     *,
     epsilon: Epsilon,
-    bound: Bound,
+    bound: BoundLike,
     by: By,
     groups: Sequence[str] | None = None,
     n: Sizes | None = None,
@@ -52,7 +52,7 @@ def mean(
     curves: Records,
     *,
     epsilon: Epsilon | None = None,
-    bound: Bound | None = None,
+    bound: BoundLike | None = None,
     by: By | None = None,
     groups: Sequence[str] | None = None,
     unit: UnitLike | None = None,
@@ -76,9 +76,9 @@ def mean(
         columns, in which layout.
     epsilon : float or str
         The privacy budget. It has no default: it is a decision.
-    bound : Bound
-        The public bound that every curve is clipped to, such as ``dp.L2Ball(radius)``. It has no default and is never
-        read from data.
+    bound : Bound, Range or RMS
+        The public bound that every curve is clipped to, such as ``dp.Range(2, 25)`` for values between 2 and 25, or
+        ``dp.L2Ball(radius)``. It has no default and is never read from data.
     by : str or sequence, optional
         A column of public labels, or one label per curve: one release per group, for one charge.
     groups : sequence of str, optional
@@ -86,8 +86,9 @@ def mean(
         data, with a warning.
     unit : str, Unit or sequence, optional
         Whose a curve is: a column, a rule, or one label per curve. The guarantee is then about all that one has.
-    grid : Grid or int, optional
-        Where the values of a curve are. Default: equally spaced on [0, 1], or what the data itself says.
+    grid : Grid, int or "header", optional
+        Where the values of a curve are; "header": at the numbers that name their columns. Default: equally spaced on
+        [0, 1], or what the data itself says.
     standardize : bool
         Whether each curve has its own mean removed and is divided by its own norm.
     kernel : Kernel, optional

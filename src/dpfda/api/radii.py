@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import cast
 
-from numpy.typing import ArrayLike
-
 from dpfda.api.releasing import release_curves, verb
 from dpfda.api.types import Epsilon, GridLike, Invalid, LedgerLike, Neighbors, UnitLike
+from dpfda.bounds import BallLike
 from dpfda.plans.radius import RadiusPlan
 from dpfda.reading.curves import Records
 from dpfda.results.radius import RadiusRelease
@@ -18,12 +17,11 @@ def suggest_radius(
     curves: Records,
     *,
     epsilon: Epsilon | None = None,
+    bound: BallLike | None = None,
     quantile: float = 0.95,
-    center: ArrayLike | None = None,
+    smallest: float | None = None,
     unit: UnitLike | None = None,
     grid: GridLike | None = None,
-    smallest: float | None = None,
-    largest: float | None = None,
     standardize: bool = False,
     neighbors: Neighbors = "replace",
     invalid: Invalid = "raise",
@@ -31,38 +29,51 @@ def suggest_radius(
     ledger: LedgerLike | None = None,
     query: str = "radius",
 ) -> RadiusRelease:
-    """A radius for a bound, where none is known: a private quantile of the curves' norms about a public `center`.
+    """A radius for a bound: a private quantile of the curves' norms, looked for within a wide public `bound`.
 
-    It costs `epsilon`, which is charged like any release's. A good bound is worth a tenth of the budget; it need not
-    hold every curve.
+    Name a bound that surely holds the curves, in their units: `dp.Range(0, 400)`. What is bought is a smaller radius
+    about the same centre, for `epsilon`, which is charged like any release's. How far off it can be is known before
+    (see :class:`plans.RadiusPlan`); where it could be anything, it is refused and nothing is charged. A good bound is
+    worth a tenth of the budget; it need not hold every curve.
+
+    .. versionchanged:: 0.2
+        `bound` takes the place of `center` and `largest`, and is required.
 
     Parameters
     ----------
     curves, epsilon, unit, grid, standardize, neighbors, invalid, n, ledger, query
         As for :func:`mean`.
+    bound : Range, RMS or L2Ball
+        A public bound that surely holds the curves: it gives the centre, and the largest radius. It has no default and
+        is never read from data.
     quantile : float
         The share of curves that the ball should hold.
-    center : float or array, optional
-        The public centre of the ball. Default: zero.
-    smallest, largest : float, optional
-        Where, publicly, the radius is looked for.
+    smallest : float, optional
+        The smallest radius on offer, public. The closer it is to the bound's, the fewer records or the less epsilon it
+        takes. Default: a 32nd of the bound's.
 
     Returns
     -------
     RadiusRelease
         A number that is public now; its ``bound`` is the ball.
 
+    Raises
+    ------
+    dpfda.errors.ParameterError
+        Where a fact is missing or wrong, or records and epsilon are too few for any radius to mean something.
+
     Examples
     --------
     >>> import numpy as np, dpfda as dp
     >>> curves = np.random.default_rng(0).uniform(0, 1, (2000, 24))
-    >>> radius = dp.suggest_radius(curves, epsilon=0.2, center=0.5)
+    >>> radius = dp.suggest_radius(curves, epsilon=0.2, bound=dp.Range(-10, 11))
+    >>> radius.bound.radius < 2.0
+    True
     >>> dp.mean(curves, epsilon=0.8, bound=radius.bound).grid.size
     24
     """
     facts = {
-        "epsilon": epsilon, "quantile": quantile, "center": center, "neighbors": neighbors, "invalid": invalid,
-        "standardize": standardize,
+        "epsilon": epsilon, "bound": bound, "quantile": quantile, "smallest": smallest, "neighbors": neighbors,
+        "invalid": invalid, "standardize": standardize,
     }  # fmt: skip
-    facts |= {name: value for name, value in (("smallest", smallest), ("largest", largest)) if value is not None}
     return cast(RadiusRelease, release_curves(RadiusPlan, curves, facts, grid, unit, n, None, None, ledger, query))

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import wraps
+from inspect import signature
 from typing import Any, Generic, TypeVar, cast
 
 from dpfda.api.types import By, GridLike, LedgerLike, Sizes, UnitLike
-from dpfda.core.checks import check_guess
+from dpfda.core.checks import INVALID, check_choice, check_guess
 from dpfda.core.errors import ParameterError, RecordError, shown
 from dpfda.core.labels import as_groups, warn_of_reading
 from dpfda.plans.base import Plan
 from dpfda.plans.groups import GroupPlan
 from dpfda.reading.curves import Curves, Records, as_curves
+from dpfda.reading.headers import FromHeader, from_header
 from dpfda.release.passes import FromGroupedRecords, FromRecords, Passes
 from dpfda.release.run import run, run_counted
 from dpfda.results.groups import GroupRelease
@@ -34,6 +37,8 @@ OF_READING = {field.name for field in fields(Curves)} - {"data", "grid"}
 def verb(function: F) -> F:
     """A function of the user's: whoever tells it how to read is told where that belongs."""
 
+    known = signature(function).parameters
+
     @wraps(function)
     def call(*given: object, **options: object) -> object:
         if misplaced := sorted(OF_READING & options.keys()):
@@ -41,6 +46,10 @@ def verb(function: F) -> F:
                 f"{function.__name__}() got an unexpected keyword argument {misplaced[0]!r}. It says how data is read: "
                 f"pass dp.read(data, {misplaced[0]}=...) as the data."
             )
+        if unknown := [name for name in options if name not in known]:
+            close = difflib.get_close_matches(unknown[0], known, 1)
+            hint = f"Did you mean {close[0]!r}?" if close else f"It takes {', '.join(known)}."
+            raise TypeError(f"{function.__name__}() got an unexpected keyword argument {unknown[0]!r}. {hint}")
         return function(*given, **options)
 
     return cast(F, call)
@@ -102,9 +111,11 @@ class Request(Generic[R]):
         """A plan for each group: for as many records as were said, or found."""
         if self.n is None:
             sizes = found
-            if few := [name for name in names if found[name] < 2]:
+            if few := [name for name in names if found[name] < 2]:  # a name that was read may be a private label
+                which = f"The group {few[0]!r}" if listed else f"{len(few)} of {len(names)} groups"
                 raise RecordError(
-                    f"The group {few[0]!r} holds fewer than two records", cure="Leave it out, or join it."
+                    f"{which} holds fewer than two records" if listed else f"{which} hold fewer than two records each",
+                    cure="Leave it out of groups=[...], or join it with another.",
                 )
         else:
             sizes = self.n if isinstance(self.n, Mapping) else dict.fromkeys(names, self.n)
@@ -124,11 +135,13 @@ def release_curves(
 ) -> R | GroupRelease[Any]:  # fmt: skip
     """The release (or one per group) of a verb about curves."""
     check_guess(n, facts["neighbors"])
+    check_choice("invalid", facts["invalid"], INVALID)
     if by is None and groups is not None:
         raise ParameterError("groups need labels", "none", "Pass by=<a column, or one label per record>.")
     given = as_curves(curves)
     rule, units = _unit(unit)
-    facts |= {"unit": rule, "grid": _grid(given, grid, facts), "fill": given.fill, "align": _align(given)}
+    named = _grid(given, grid, facts, by, rule if units is None else None)
+    facts |= {"unit": rule, "grid": named, "fill": given.fill, "align": _align(given)}
     request = Request(lambda size: kind(n=PLACEHOLDER if size is None else size, **facts), facts["neighbors"], n,
                       ledger, query)  # fmt: skip
     if by is None:
@@ -148,11 +161,17 @@ def _unit(unit: UnitLike | None) -> tuple[str | Unit | None, Sequence[object] | 
     return Unit("unit"), list(unit) if hasattr(unit, "__iter__") else unit
 
 
-def _grid(curves: Curves, grid: GridLike | None, facts: Mapping[str, object]) -> AnyGrid | int:
+def _grid(
+    curves: Curves, grid: GridLike | None, facts: Mapping[str, object], by: By | None, unit: str | Unit | None
+) -> AnyGrid | int:
     """The grid that was given, with the verb or with the data, or the data's own."""
+    if isinstance(grid, str):
+        grid = from_header(grid)
     if grid is not None and curves.grid is not None and grid != curves.grid:
         raise ParameterError("a grid is given once", "one with the data and another one", "Drop one of them.")
     found = grid if grid is not None else curves.grid
-    if found is not None:
+    if found is not None and not isinstance(found, str | FromHeader):
         return found
-    return curves.public_grid(facts["invalid"] == "center" or facts["neighbors"] == "add-remove")
+    public = facts["invalid"] == "center" or facts["neighbors"] == "add-remove"
+    named = Unit(unit) if isinstance(unit, str) else unit
+    return curves.public_grid(public, by, named, found if isinstance(found, FromHeader) else None)

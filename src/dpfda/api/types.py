@@ -9,6 +9,7 @@ from typing import Any, Literal, TypeAlias, TypedDict
 from dpfda.core.checks import Epsilon, Invalid, Neighbors
 from dpfda.ledger import Ledger
 from dpfda.methods import Method
+from dpfda.reading.headers import FromHeader
 from dpfda.spaces.grid import AnyGrid
 from dpfda.spaces.kernels import Kernel
 from dpfda.spaces.units import Unit
@@ -30,8 +31,8 @@ __all__ = [
     "UnitLike",
 ]  # fmt: skip
 
-#: A grid, or a number of points on [0, 1].
-GridLike: TypeAlias = AnyGrid | int
+#: A grid, a number of points on [0, 1], or the numbers in the header.
+GridLike: TypeAlias = AnyGrid | int | Literal["header"] | FromHeader
 KernelLike: TypeAlias = Kernel | Callable[..., Any]
 #: A column's name, or one label per record.
 By: TypeAlias = str | Sequence[Any]

@@ -286,7 +286,7 @@ class Audit:
         limits = "".join(f"<li>{html.escape(limit)}</li>" for limit in self.limits)
         return PAGE.format(
             title=html.escape(self.title), verdict=html.escape(self.verdict), when=when,
-            kind="ok" if self.passed else "bad", rows=rows, limits=limits, picture=plots.inline(self.plot),
+            kind="ok" if self.passed else "bad", rows=rows, limits=limits, picture=plots.inline(self.plot, self.title),
         )  # fmt: skip
 
     def to_json(self) -> str:

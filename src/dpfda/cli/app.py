@@ -13,6 +13,10 @@ from dpfda.cli.deferred import DeferredGroup
 
 #: Where each command is written, and the first sentence of its help: nothing else of it is loaded before it is used.
 COMMANDS = {
+    "check": (
+        "checking.check_command",
+        "Report every problem of some files at once, as counts and line numbers.",
+    ),
     "plan": (
         "planning.plan_command",
         "Plan a mean curve, a covariance or (with --domain) a density before touching data: how accurate will it be?",

@@ -10,7 +10,7 @@ from dataclasses import dataclass, fields
 from typing import Annotated, Any, TypeAlias, get_origin, get_type_hints
 
 import typer
-from typer.models import OptionInfo
+from typer.models import OptionInfo, ParameterInfo
 
 from dpfda.cli.console import guarded
 
@@ -56,6 +56,9 @@ def command(first: str = "") -> Callable[[Callable[..., None]], Callable[..., No
 
 
 def _parameter(name: str, annotation: object, default: object) -> inspect.Parameter:
+    for part in getattr(annotation, "__metadata__", ()):
+        if isinstance(part, ParameterInfo):
+            part.readable = False  # what cannot be read is said where it is read, with its own exit code
     return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, annotation=annotation, default=default)
 
 

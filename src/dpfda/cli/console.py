@@ -1,6 +1,7 @@
 """How the command speaks: figures to standard output, progress and errors to standard error.
 
-Exit codes: 0 done, 1 the input or a file is wrong, 2 the command line is wrong or asks for mostly noise, 3 the
+Exit codes: 0 done (also where a release says of itself that its bound is too small: it is charged and written, and a
+last line warns), 1 the input or a file is wrong, 2 the command line is wrong or asks for mostly noise, 3 the
 ledger refused or cannot be used.
 """
 
@@ -8,7 +9,6 @@ from __future__ import annotations
 
 import functools
 import logging
-import re
 import sys
 import time
 import traceback
@@ -21,24 +21,13 @@ import typer
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
+from dpfda.cli.spelling import as_options
 from dpfda.core.errors import DpfdaError, LedgerError, LeftOutWarning, NoiseWarning, NotPrivateWarning, UnitWarning
 
 #: What becomes of a release that will be mostly noise, without --anyway: it is not made.
 ON_NOISE: Literal["error", "ignore"] = "error"
 plain_text: dict[str, Any] = {"highlight": False, "soft_wrap": True, "emoji": False, "markup": False}
 out, err = Console(**plain_text), Console(stderr=True, **plain_text)
-#: Words that errors spell as keywords of Python and the command spells as options.
-OPTIONS = re.compile(
-    r"\b(epsilon|columns|ignore|fill|invalid|n|study|measure|grid|standardize|outside|domain|cells|edges|by|groups"
-    r"|classes|bound|between|passes|split|kernel|psi|components|unit|align|layout|engine|site|spent|neighbors)="
-)
-
-#: Lists that errors spell as in Python and the command joins by commas.
-LISTS = re.compile(r"(--(?:groups|classes|edges) )\[([^\]]*)\]")
-
-
-#: Stretches of labels that errors spell as in Python.
-STRETCHES = re.compile(r"--between \('?(\w+)'?, '?(\w+)'?\)")
 
 
 def guarded(command: Callable[..., None]) -> Callable[..., None]:
@@ -46,9 +35,10 @@ def guarded(command: Callable[..., None]) -> Callable[..., None]:
 
     @functools.wraps(command)
     def run(*args: Any, **options: Any) -> None:
+        cautions: list[str] = []
         try:
             with warnings.catch_warnings():
-                warnings.showwarning = _warn
+                warnings.showwarning = functools.partial(_warn, cautions)
                 for kind in (UnitWarning, NotPrivateWarning, LeftOutWarning):
                     warnings.simplefilter("always", kind)
                 warnings.simplefilter("always" if options.get("anyway") else ON_NOISE, NoiseWarning)
@@ -56,7 +46,7 @@ def guarded(command: Callable[..., None]) -> Callable[..., None]:
         except (typer.Exit, typer.Abort, typer.BadParameter):
             raise
         except DpfdaError as error:
-            words = " ".join([_as_options(str(error)), *getattr(error, "__notes__", ())])
+            words = " ".join([as_options(str(error)), *getattr(error, "__notes__", ())])
             err.print(f"Error: {words}", style="bold red")
             raise typer.Exit(3 if isinstance(error, LedgerError) else 1) from None
         except NoiseWarning as noise:  # before the charge
@@ -74,25 +64,26 @@ def guarded(command: Callable[..., None]) -> Callable[..., None]:
                 style="bold red",
             )
             raise typer.Exit(1) from None
+        finally:
+            for caution in cautions:
+                _say_warning(caution)
 
     return run
 
 
-def _as_options(message: str) -> str:
-    """A message about keywords of Python, about options of the command."""
-    message = re.sub(r" to dp\.\w+", "", message)  # on the command line all options go to one command
-    message = message.replace("header=True", "--header or --no-header").replace("header=False", "--no-header")
-    message = re.sub(r"(--\w+) ([ .])", r"\1\2", OPTIONS.sub(r"--\1 ", message))
-    message = message.replace("method=dp.Auto(--passes 1)", "--method auto:passes=1")
-    message = STRETCHES.sub(lambda found: f"--between {found[1]}:{found[2]}", message)
-    return LISTS.sub(lambda found: found[1] + found[2].replace("'", "").replace(", ", ","), message)
-
-
 def _warn(
-    message: Warning | str, category: type[Warning], filename: str, lineno: int,
+    cautions: list[str], message: Warning | str, category: type[Warning], filename: str, lineno: int,
     file: TextIO | None = None, line: str | None = None,
 ) -> None:  # fmt: skip
-    err.print(f"Warning: {_as_options(str(message))}", style="bold yellow")
+    """What a release says against trusting it is kept for the end, when all is written; the rest is said at once."""
+    if issubclass(category, LeftOutWarning):
+        cautions.append(str(message))
+    else:
+        _say_warning(str(message))
+
+
+def _say_warning(message: str) -> None:
+    err.print(f"Warning: {as_options(message)}", style="bold yellow")
 
 
 class Bar:

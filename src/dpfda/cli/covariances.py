@@ -15,7 +15,7 @@ from dpfda.plans import CovariancePlan
 SHOWN = 3
 
 
-@command(first="epsilon radius grid columns by unit ledger out plot")
+@command(first="epsilon range radius grid columns by unit ledger out plot")
 def covariance_command(
     context: typer.Context,
     curves: sources.Files,

@@ -13,6 +13,7 @@ from dpfda.cli.commands import Keywords, command
 from dpfda.core.errors import ParameterError, RecordError
 from dpfda.core.labels import Coder, as_groups, warn_of_reading
 from dpfda.plans import DensityPlan
+from dpfda.reading.curves import Records
 from dpfda.reading.source import Source
 
 #: What a plan file settles about points, by the names of the options.
@@ -58,7 +59,7 @@ def density_command(
         output.reserved(*sources.local(points), charge.ledger, plan) as write,
         table.opened(points, display.silent) as records,
     ):
-        counted = None if counts is None else _counts(points, counts, labels, table.header)
+        counted = None if counts is None else _counts(records.data, counts, labels, table)
         release: Any
         if saved is not None:
             release = saved.release(records if counted is None else None, ledger, counts=counted)
@@ -86,19 +87,20 @@ def _check_surface(dimension: int, by: str | None) -> None:
         raise ParameterError("--surface shows one density", "--by", "Use --plot.")
 
 
-def _counts(paths: list[str], column: str, labels: sources.Labels, header: bool | None) -> Any:
+def _counts(data: Records, column: str, labels: sources.Labels, table: sources.Table) -> Any:
     """The column of counts, one row a bin; with labels, one such column per group."""
-    if len(paths) > 1:
-        raise ParameterError("a table of counts is one file", f"{len(paths)} files", "Join them.")
+    if isinstance(data, list):
+        raise ParameterError("a table of counts is one file", f"{len(data)} files", "Join them.")
     if labels.by is None:
-        return np.concatenate([np.empty((0, 1)), *Source(paths[0], [column], header).batches()])[:, 0]
+        return np.concatenate([np.empty((0, 1)), *Source(data, [column], **table.facts).batches()])[:, 0]
     if labels.groups is None:
         warn_of_reading("groups")
     coder = Coder(as_groups(sources.groups_of(labels.groups)))
     parts: dict[str, list[float]] = {name: [] for name in coder.names}
-    for batch, codes in Source(paths[0], [column], header, by=labels.by, coder=coder).labelled():
+    for batch, codes in Source(data, [column], **table.facts, by=labels.by, coder=coder).labelled():
         if np.isnan(codes).any():
-            raise RecordError("A label is missing or names no group", cure="Check --by and --groups.")
+            rows = np.flatnonzero(np.isnan(codes)).tolist()
+            raise RecordError("A label is missing or names no group", rows, "Check --by and --groups.")
         for code, value in zip(codes.astype(int).tolist(), batch[:, 0].tolist(), strict=True):
             parts.setdefault(coder.names[code], []).append(value)
     return parts

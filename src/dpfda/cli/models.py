@@ -12,14 +12,16 @@ from dpfda import results
 from dpfda.cli import options, outputs, parsing, sources
 from dpfda.cli.commands import Keywords, command
 from dpfda.cli.console import out
-from dpfda.cli.tables import check_numbers, read_labelled, read_numbers
+from dpfda.cli.tables import check_numbers, column_names, read_labelled, read_numbers
 from dpfda.core import files
 from dpfda.core.checks import check_choice, check_guess
 from dpfda.core.errors import ParameterError, RecordError
 from dpfda.core.labels import Coder, as_groups
 from dpfda.estimators import KernelClassifier, KernelRegressor, predictions
 from dpfda.plans import RegressionPlan
-from dpfda.reading.source import Source, pick
+from dpfda.reading.absent import no_column
+from dpfda.reading.headers import FromHeader, header_grid
+from dpfda.reading.source import Source
 from dpfda.results.base import plain_cell
 
 #: What --loss may be, for numbers and for classes.
@@ -32,7 +34,7 @@ Inputs = Annotated[
 ]
 
 
-@command(first="covariates covariate_range epsilon radius grid columns ledger out plot")
+@command(first="covariates covariate_range epsilon range radius grid columns ledger out plot")
 def regress_command(
     records: Annotated[Path, typer.Argument(help="CSV or Parquet file, one row a record: covariates and a curve.")],
     *,
@@ -64,15 +66,17 @@ def regress_command(
     if not names:
         raise ParameterError("a regression needs covariates", "none", "Pass --covariates age,dose.")
     lenient = protection.invalid == "center"
-    others = [
-        name for name in Source(records, header=table.header, lenient=lenient).column_names() if name not in names
-    ]
-    values = pick(others, table.chosen)
-    bound = _covariate_bound(covariate_bound, covariate_range)
-    with output.reserved(records, charge.ledger) as write:
-        source = Source(records, [*names, *values], table.header, lenient)
+    bound = _covariate_bound(covariate_bound, covariate_range, len(names))
+    with output.reserved(records, charge.ledger) as write, table.data([str(records)]) as data:
+        found = column_names(Source(data, lenient=lenient, **table.facts))
+        if absent := [name for name in names if name not in found]:
+            raise no_column("--covariates", absent[0], found)
+        values = table.values_among([name for name in found if name not in names])
+        source = Source(data, [*names, *values], lenient=lenient, **table.facts)
         batch = read_numbers(source, protection.neighbors)
         keywords = protection.keywords() | space.keywords()
+        if isinstance(keywords["grid"], FromHeader):
+            keywords["grid"] = header_grid(values, table.decimal, keywords["grid"])
         keywords["grid"] = keywords["grid"] or len(values)
         keywords["n"] = len(batch) if protection.n is None else protection.n
         plan = RegressionPlan(
@@ -83,9 +87,15 @@ def regress_command(
     display.say(release, written)
 
 
-def _covariate_bound(norm: float | None, ranges: list[str] | None) -> Any:
+def _covariate_bound(norm: float | None, ranges: list[str] | None, count: int) -> Any:
     if norm is not None and ranges:
         raise ParameterError("covariates have a norm or ranges", "both", "Drop --covariate-bound or --covariate-range.")
+    if norm is None and len(ranges or ()) != count:
+        raise ParameterError(
+            "covariates need a public range each, never read from the data",
+            f"{len(ranges or ())} of {count}",
+            "Pass --covariate-range low:high once per covariate, in their order, or --covariate-bound for their norm.",
+        )
     return parsing.parse_domain(ranges, "--covariate-range") if ranges else norm
 
 
@@ -105,7 +115,7 @@ def fit_command(
     components: Annotated[int | None, typer.Option(help="Functions of the kernel. Default: chosen.")] = None,
     psi: Annotated[float | None, typer.Option(help="Penalty (huber, logistic, hinge). Default: chosen.")] = None,
     protection: options.Protection,
-    header: sources.Header = None,
+    text: sources.Written,
     charge: options.Charge,
     output: outputs.Outputs,
     display: outputs.Display,
@@ -125,8 +135,12 @@ def fit_command(
     if not domain:
         raise ParameterError("a model needs a public box", "none", "Pass --domain low:high, once per input or once.")
     lenient = protection.invalid == "center"
-    found = Source(records, header=header, lenient=lenient).column_names()
+    found = column_names(Source(records, lenient=lenient, **text.facts))
+    if target not in found:
+        raise no_column("--target", target, found)
     names = _listed(inputs) or [name for name in found if name != target]
+    if absent := [name for name in names if name not in found]:
+        raise no_column("--inputs", absent[0], found)
     keywords = protection.keywords() | {
         "kernel": parsing.if_given(parsing.parse_kernel, kernel), "components": components, "psi": psi,
         "domain": _domain(domain, names), "ledger": ledger,
@@ -134,10 +148,11 @@ def fit_command(
     release: results.Release | results.ClassRelease
     with output.reserved(records, charge.ledger) as write:
         if loss in NUMBERS:
-            release = _fit_numbers(loss, Source(records, [*names, target], header, lenient), bound, keywords)
+            source = Source(records, [*names, target], lenient=lenient, **text.facts)
+            release = _fit_numbers(loss, source, bound, keywords)
         else:
             public = as_groups(_listed(classes))
-            source = Source(records, names, header, lenient, by=target, coder=Coder(public))
+            source = Source(records, names, lenient=lenient, by=target, coder=Coder(public), **text.facts)
             release = _fit_classes(loss, source, public, keywords)
         written = write(release)
     display.say(release, written)
@@ -145,6 +160,10 @@ def fit_command(
 
 def _check_loss(loss: str, protection: options.Protection, bound: str | None, classes: str | None) -> None:
     """Refuse what does not go with the loss, and classes that a record could reveal."""
+    if loss in NUMBERS and bound is None:
+        raise ParameterError(
+            "a regression needs a public range of responses", "none", "Pass --bound low:high, never read from the data."
+        )
     if loss in NUMBERS and classes is not None:
         raise ParameterError("a regression has no classes", "--classes", "Choose --loss logistic or hinge.")
     if loss in CLASSES and bound is not None:
@@ -190,8 +209,9 @@ def _domain(ranges: list[str], names: list[str]) -> dict[str, tuple[float, float
 def predict_command(
     model: Annotated[Path, typer.Argument(help="A model written by 'dpfda fit --out' or 'dpfda regress --out'.")],
     records: Annotated[Path, typer.Argument(help="CSV or Parquet file, one row of inputs a prediction.")],
+    *,
     inputs: Inputs = None,
-    header: sources.Header = None,
+    written: sources.Written,
     output: Annotated[Path | None, typer.Option("--out", help="Write the predictions as CSV.")] = None,
     as_json: outputs.AsJson = False,
 ) -> None:
@@ -199,12 +219,12 @@ def predict_command(
 
     Example: dpfda predict model.json people.csv --inputs age,weight --out predictions.csv
     """
-    release = results.load(model)
+    release: Any = results.load(model)
     width, known = _inputs_of(release)
     names = _listed(inputs) or known
     if known and names and set(names) == set(known):
         names = known  # whatever their order on the command line
-    table = read_numbers(Source(records, names, header))
+    table = read_numbers(Source(records, names, **written.facts))
     if table.shape[1] != width:
         raise RecordError(
             f"The model has {width} inputs and the file {table.shape[1]}", cure="Choose them with --inputs."
@@ -234,7 +254,9 @@ def _inputs_of(release: Any) -> tuple[int, list[str] | None]:
     """How many inputs a model has, and their names where it knows them."""
     plan = release.plan.plans[0] if isinstance(release, results.ClassRelease) else release.plan
     if not hasattr(plan, "covariates") and not hasattr(plan, "box"):
-        raise ParameterError("predictions need a model", type(plan).__name__, "Make one with dpfda fit or regress.")
+        raise ParameterError(
+            "predictions need a model", f"a release of a {plan.query}", "Make one with dpfda fit or dpfda regress."
+        )
     count = plan.covariates if hasattr(plan, "covariates") else plan.box.dimension
     return int(count), None if plan.names is None else list(plan.names)
 

@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from dpfda.bounds import BoundLike
 from dpfda.cli import parsing
 from dpfda.cli.commands import Keywords, Options
 from dpfda.core.errors import ParameterError
@@ -23,10 +24,19 @@ Invalid = Annotated[
         "evenly; in a model: without a say)."
     ),
 ]
-Radius = Annotated[float | None, typer.Option(help="Public bound on the norm of one curve. No default.")]
+Range = Annotated[
+    str | None, typer.Option(help="Public bound: values between low:high, 2:25 or --range=-5:5. No default.")
+]
+Radius = Annotated[float | None, typer.Option(help="Or a public bound on the norm of one curve.")]
+Rms = Annotated[
+    float | None, typer.Option(help="Or a public bound on the root mean square of one curve, in its own units.")
+]
 Norm = Annotated[str, typer.Option(help="Norm of the bound: l2 (curve) or l1 (coefficients).")]
-Center = Annotated[float | None, typer.Option(help="Public centre of the bound, a constant level.")]
-GridText = Annotated[str | None, typer.Option("--grid", help="start:stop:size[:midpoints]. Default 0:1:<columns>.")]
+Center = Annotated[float | None, typer.Option(help="Public centre of --radius or --rms, a constant level.")]
+GridText = Annotated[
+    str | None,
+    typer.Option("--grid", help="start:stop:size[:midpoints], or header: the columns' names. Default 0:1:<columns>."),
+]
 Axis = Annotated[str, typer.Option(help="Name of the domain, with its unit: 'hour (h)'.")]
 Axes = Annotated[list[str] | None, typer.Option("--axis", help="Name of a coordinate, 'age (years)'; once each.")]
 KernelText = Annotated[
@@ -91,18 +101,29 @@ class Protection(Options):
 
 
 @dataclass(frozen=True)
-class Space(Options):
-    """The public bound on a curve, where its values are, and how smooth it is."""
+class Limits(Options):
+    """The public bound on a curve: a range of values, a norm or a root mean square."""
 
+    range: Range = None
     radius: Radius = None
+    rms: Rms = None
     center: Center = None
+
+    def bound(self, norm: str = "l2") -> BoundLike:
+        return parsing.parse_bound(self.range, self.radius, self.rms, norm, self.center)
+
+
+@dataclass(frozen=True)
+class Space(Limits):
+    """The same, where its values are, and how smooth it is."""
+
     grid: GridText = None
     axis: Axis = "t"
     kernel: KernelText = None
 
     def keywords(self, norm: str = "l2") -> Keywords:
         return {
-            "bound": parsing.parse_bound(self.radius, norm, self.center),
+            "bound": self.bound(norm),
             "grid": parsing.parse_grid(self.grid, self.axis) if self.grid else None,
             "kernel": parsing.if_given(parsing.parse_kernel, self.kernel),
         }
@@ -118,6 +139,12 @@ class Estimate(Space):
 
     def keywords(self, norm: str = "l2") -> Keywords:
         method = parsing.if_given(parsing.parse_method, self.method)
+        if self.standardize and self.radius is None and (self.range or self.rms):
+            raise ParameterError(
+                "standardised curves have no units left, and norm one",
+                "--standardize with --range or --rms",
+                "Write --radius 1 instead.",
+            )
         more = {"method": method, "standardize": self.standardize, "postprocess": not self.raw}
         return super().keywords(norm) | more
 

@@ -6,21 +6,26 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, cast
 
 import numpy as np
 import typer
 
 from dpfda import results
+from dpfda.bounds import L2Ball
 from dpfda.cli.commands import Options
 from dpfda.cli.console import out
 from dpfda.core import files
 from dpfda.core.errors import FileError
+from dpfda.plans import CovariancePlan, MeanPlan, RegressionPlan
 from dpfda.plans.base import Plan
+from dpfda.plans.curves import has_units
 from dpfda.plans.joint import JointPlan
+from dpfda.plans.radius import RadiusPlan
 from dpfda.release import door
 from dpfda.results import plots
 from dpfda.results.joint import JointRelease
+from dpfda.results.wording import bound_in_units
 
 Out = Annotated[Path | None, typer.Option(help="Write the release as JSON.")]
 Csv = Annotated[Path | None, typer.Option(help="Write values and band as CSV.")]
@@ -61,12 +66,10 @@ class Display(Options):
 
 
 @dataclass(frozen=True)
-class Outputs(Options):
+class TextOutputs(Options):
     """Where a release goes. Places are reserved before the charge and filled after it."""
 
     out: Out = None
-    csv: Csv = None
-    plot: Picture = None
     statement: StatementFile = None
 
     @property
@@ -77,8 +80,8 @@ class Outputs(Options):
     def contents(self, release: Any) -> Contents:
         """What goes where."""
         return {
-            "out": release.to_json,
-            "csv": release.to_csv,
+            "out": lambda: release.to_json(),
+            "csv": lambda: release.to_csv(),
             "plot": lambda: plots.png(release.plot()),
             "statement": lambda: release.statement + "\n",
         }
@@ -102,6 +105,14 @@ class Outputs(Options):
                     return [str(places[path].write(contents[name]())) for name, path in self.places.items()]
 
             yield write
+
+
+@dataclass(frozen=True)
+class Outputs(TextOutputs):
+    """The same for something that has values to list and to draw."""
+
+    csv: Csv = None
+    plot: Picture = None
 
 
 @dataclass(frozen=True)
@@ -133,9 +144,14 @@ def check_picture(path: Path) -> None:
 
 def figures(plan: Plan | JointPlan) -> dict[str, Any]:
     """The numbers of a plan, or of one plan per group, for --json."""
+    if isinstance(plan, RadiusPlan):
+        return _radius_figures(plan)
     if isinstance(plan, JointPlan):
         groups = {name: figures(part) for name, part in plan.members.items()}
         return {"plan": plan.digest, "epsilon": str(plan.epsilon), "verdict": plan.verdict.word, "groups": groups}
+    units = {}
+    if isinstance(plan, MeanPlan | CovariancePlan | RegressionPlan) and has_units(plan):
+        units = {"bound_in_units": bound_in_units(cast(L2Ball, plan.bound), plan.grid)}
     return {
         "plan": plan.digest,
         "n": plan.n,
@@ -150,10 +166,27 @@ def figures(plan: Plan | JointPlan) -> dict[str, Any]:
         "verdict_cure": plan.verdict.cure,
         "relative_error": float(np.sqrt(plan.expected_risk) / plan.wording.accuracy.size),
         "numbers_released": int(sum(part.where.size for part in plan.stage.parts)),
+        **units,
     }
 
 
-def shown(release: results.Release | JointRelease[Any]) -> dict[str, Any]:
+def _radius_figures(plan: RadiusPlan) -> dict[str, object]:
+    """What a radius promises; nothing where that would mean nothing."""
+    promised = {"holds_at_least": plan.held, "at_most_times": plan.times} if plan.means_something else {}
+    return {
+        "plan": plan.digest,
+        "n": plan.n,
+        "epsilon": str(plan.epsilon),
+        "quantile": plan.quantile,
+        "smallest": float(plan.radii[0]),
+        "largest": plan.largest,
+        **promised,
+        "verdict": plan.verdict.word,
+        "verdict_cure": plan.verdict.cure,
+    }
+
+
+def shown(release: results.Release | results.RadiusRelease | JointRelease[Any]) -> dict[str, Any]:
     """A release, or one per group, for --json."""
     if isinstance(release, JointRelease):
         return {
@@ -163,12 +196,15 @@ def shown(release: results.Release | JointRelease[Any]) -> dict[str, Any]:
             "composition": release.plan.composition,
             "groups": {name: shown(part) for name, part in release.items()},
         }
+    made = {"created": release.created, "study": release.study, "entry": release.entry}
+    if isinstance(release, results.RadiusRelease):
+        return {**figures(release.plan), **made, "radius": release.radius}
     return {
         **figures(release.plan),
-        "created": release.created,
-        "study": release.study,
-        "entry": release.entry,
+        **made,
         "steps": list(release.steps),
+        "cautions": list(release.cautions),
+        "bound_too_small": release.bound_too_small,
         "grid": release.grid.points.tolist(),
         "values": release.values.ravel().tolist(),
     }

@@ -9,9 +9,10 @@ import dataclasses
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from dpfda.bounds.bodies import Bound, L1Ball, L2Ball
+from dpfda.bounds import RMS, Bound, BoundLike, L1Ball, L2Ball, Range
 from dpfda.core.errors import ParameterError, shown
 from dpfda.methods import AR, FRL, QR, Auto, Bernstein, Blocks, GaussianProcess, Histogram, KNorm, Method, Minimax
+from dpfda.reading.headers import HEADER, FromHeader
 from dpfda.spaces.grid import Grid
 from dpfda.spaces.kernels import Kernel
 from dpfda.spaces.stationary import Cosine, Exponential, Gaussian, Matern, Stationary
@@ -30,11 +31,13 @@ def if_given(parse: Callable[[str], T], text: str | None) -> T | None:
     return parse(text) if text else None
 
 
-def parse_grid(text: str, axis: str = "t") -> Grid:
-    """``start:stop:size`` or ``start:stop:size:midpoints`` (or ``:equal``); the axis as ``hour (h)``."""
+def parse_grid(text: str, axis: str = "t") -> Grid | FromHeader:
+    """``start:stop:size`` or ``start:stop:size:midpoints`` (or ``:equal``), or ``header``; the axis as ``hour (h)``."""
     name, _, unit = axis.partition("(")
     name, unit = name.strip(), unit.strip(" )")
-    cure = "Write --grid 0:24:48, or 0:24:48:midpoints."
+    if text == HEADER:
+        return FromHeader(name, unit)
+    cure = "Write --grid 0:24:48, or 0:24:48:midpoints, or header (the numbers that name the columns)."
     fields = text.split(":")
     try:
         start, stop, size = float(fields[0]), float(fields[1]), int(fields[2])
@@ -87,13 +90,18 @@ def keywords(kind: type[T], name: str, options: str, flag: str) -> T:
         key, _, value = option.partition("=")
         if key not in known:
             raise ParameterError(
-                f"{name} takes {', '.join(known)}", repr(option)[:60], f"Write {flag} {name}:{next(iter(known))}=..."
+                f"{name} takes {', '.join(known) or 'no options'}",
+                repr(option)[:60],
+                f"Write {flag} {name}:{next(iter(known))}=..." if known else f"Write {flag} {name}.",
             )
         try:
             text_like = "str" in known[key] or "Fraction" in known[key]
             given[key] = value if text_like else int(value) if "int" in known[key] else float(value)
         except ValueError:
-            raise ParameterError(f"{key} must be a number", shown(value), "Correct it.") from None
+            wanted = "a whole number" if "int" in known[key] else "a number"
+            raise ParameterError(
+                f"{key} must be {wanted}", shown(value), f"Write {flag} {name}:{key}=2, say."
+            ) from None
     try:
         return kind(**given)
     except TypeError:
@@ -157,13 +165,64 @@ def parse_edges(text: str) -> list[float]:
     return edges
 
 
-def parse_bound(radius: float | None, norm: str, center: float | None) -> Bound:
-    if radius is None:
+def parse_range(text: str, option: str = "--range") -> Range:
+    """``low:high``, in the units of the curves."""
+    cure = f"Write {option} 2:25, or {option}=-5:5."
+    low, _, high = text.partition(":")
+    try:
+        ends = float(low), float(high)
+    except ValueError:
+        raise ParameterError(f"{option} is low:high", shown(text), cure) from None
+    try:
+        return Range(*ends)
+    except ParameterError as error:
+        raise ParameterError(error.rule, shown(text), cure) from None
+
+
+def parse_guess(text: str) -> Range | float:
+    """``low:high``, or a level."""
+    if ":" in text:
+        return parse_range(text, "--guess")
+    cure = "Write --guess 4:12 for the range that curves lie in, or a level other than zero."
+    try:
+        level = float(text)
+    except ValueError:
+        raise ParameterError("a guess is a range or a level", shown(text), cure) from None
+    if not 0 < abs(level) < 1e60:
+        raise ParameterError("a guess is a range or a level", shown(text), cure)
+    return level
+
+
+def parse_bound(
+    between: str | None, radius: float | None, rms: float | None, norm: str, center: float | None
+) -> BoundLike:
+    """The one bound that was given: a range of values, a radius or a root mean square."""
+    options = {"--range": between, "--radius": radius, "--rms": rms}
+    given = [option for option, value in options.items() if value is not None]
+    if not given:
         raise ParameterError(
             "a release needs a public bound on one curve",
             "none",
-            "Pass --radius R: the largest norm you will let any curve have.",
+            "Pass --range LOW:HIGH for values between two public numbers, or --radius R for the largest norm you will "
+            "let any curve have; 'dpfda radius' suggests one privately, for a small budget.",
         )
+    if len(given) > 1:
+        raise ParameterError("a bound is given once", " and ".join(given), f"Drop all but {given[0]}.")
     if norm not in NORMS:
         raise ParameterError(f"norm must be one of {', '.join(NORMS)}", repr(norm)[:40], "Write --norm l2.")
-    return NORMS[norm](radius, center)
+    if radius is not None:
+        return NORMS[norm](radius, center)
+    if norm != "l2":
+        raise ParameterError(f"{given[0]} is about values of curves", f"--norm {norm}", "Drop --norm.")
+    if between is None:
+        return _parse_rms(rms, center)
+    if center is not None:
+        raise ParameterError("a range has its centre in the middle", "--range with --center", "Drop --center.")
+    return parse_range(between)
+
+
+def _parse_rms(rms: float | None, center: float | None) -> RMS:
+    try:
+        return RMS(0.0 if rms is None else rms, center)
+    except ParameterError as error:
+        raise ParameterError(error.rule.replace("radius", "--rms"), error.given, "Write --rms 1.5, say.") from None

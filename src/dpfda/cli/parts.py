@@ -48,7 +48,12 @@ def summarize_command(
         )
     check_passes(planned, "a summary")
     if isinstance(planned, GroupPlan) != (by is not None):
-        raise ParameterError("a plan of groups goes with --by, any other without", "otherwise", "Check the plan.")
+        grouped = by is None
+        raise ParameterError(
+            "a plan of groups goes with --by, any other without",
+            f"a plan {'of' if grouped else 'without'} groups and {'no ' if grouped else ''}--by",
+            "Pass --by COLUMN." if grouped else "Drop --by, or plan with --groups.",
+        )
     if os.path.exists(output):
         checkpoints.load(output)  # whatever else is there stays
     files.check_apart([output], [*sources.local(records), plan])

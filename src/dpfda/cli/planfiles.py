@@ -20,14 +20,14 @@ AnyPlan = TypeVar("AnyPlan", bound=Plan)
 
 
 def read_plan(path: Path, kind: type[AnyPlan]) -> AnyPlan:
-    return kind.from_json(files.read_text(path, "plan"))
+    return kind.from_json(files.read_text(path, "plan"), path.name)
 
 
 def read_any_plan(path: Path) -> Plan | GroupPlan | ClassPlan:
     """A plan, or one per group or class."""
-    plan = codec.from_plain(codec.unseal(files.read_text(path, "plan"), "plan", VERSION).get("plan"))
+    plan = codec.from_plain(codec.unseal(files.read_text(path, "plan"), "plan", VERSION, path.name).get("plan"))
     if not isinstance(plan, Plan | GroupPlan | ClassPlan):
-        raise FileError("The file holds no plan.")
+        raise FileError(f"{path.name[:60]!r} holds no plan. Check the path.")
     return plan
 
 
@@ -45,7 +45,9 @@ def release_by_plan(path: Path, kind: type[Plan], records: Curves, ledger: Ledge
     if isinstance(plan, GroupPlan) and all(isinstance(part, kind) for part in plan.plans):
         return plan.release(records, ledger, by=by)
     if not isinstance(plan, kind):
-        raise FileError(f"The file holds no {kind.__name__}.")
+        raise FileError(
+            f"{path.name[:60]!r} holds a {type(plan).__name__}, and a {kind.__name__} is needed. Check the path."
+        )
     if by is not None:
         raise ParameterError("this plan has no groups", "--by", "Drop it, or use a plan of groups.")
     return plan.release(records, ledger)

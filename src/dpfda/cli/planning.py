@@ -11,6 +11,7 @@ import typer
 from rich.table import Table
 
 from dpfda import api
+from dpfda.bounds import Range
 from dpfda.cli import options, outputs, parsing, sources
 from dpfda.cli.commands import Keywords, command, given
 from dpfda.cli.console import out
@@ -18,18 +19,20 @@ from dpfda.core import files
 from dpfda.core.errors import ParameterError, shown
 from dpfda.plans import CovariancePlan, DensityPlan, GroupPlan, MeanPlan
 from dpfda.plans.base import Plan
+from dpfda.plans.bound_fit import bound_fit
 from dpfda.results import plots
 from dpfda.results.wording import number
+from dpfda.spaces.grid import Grid
 
 #: Options of curves that a density does not have, and of densities that curves do not have.
-OF_CURVES = ("radius", "norm", "center", "grid")
+OF_CURVES = (*options.Limits.names(), "norm", "grid")
 OF_DENSITIES = ("cells", "bandwidth", "eta")
 #: Verdicts in a crowded table.
 SHORT = {"mostly noise": "noise"}
 RULES_OF_CURVES = (*sources.Units.names(), *sources.Gaps.names(), "standardize", "covariance", "groups")
 
 
-@command(first="n epsilon radius grid domain covariance groups unit explain target output")
+@command(first="n epsilon range radius grid domain covariance groups unit explain target output")
 def plan_command(
     context: typer.Context,
     *,
@@ -48,6 +51,12 @@ def plan_command(
     target: Annotated[
         float | None, typer.Option(help="Also find the epsilon and the n whose expected risk (squared L2) is this.")
     ] = None,
+    guess: Annotated[
+        str | None,
+        typer.Option(
+            help="Public guess: curves usually lie between low:high, or about a level. Says whether the bound suits it."
+        ),
+    ] = None,
     as_json: outputs.AsJson = False,
 ) -> None:
     """Plan a mean curve, a covariance or (with --domain) a density before touching data: how accurate will it be?
@@ -56,7 +65,7 @@ def plan_command(
     """
     plan: Plan | GroupPlan
     if bins.domain:
-        _check_kind(context, (*OF_CURVES, *RULES_OF_CURVES), "a density", "--domain")
+        _check_kind(context, (*OF_CURVES, *RULES_OF_CURVES, "guess"), "a density", "--domain")
         axes = None if estimate.axis == "t" else estimate.axis.split(",")
         more = {"axes": axes, "postprocess": not estimate.raw}
         plan = _density_plan(protection, bins, estimate.kernel, estimate.method, more)
@@ -66,14 +75,18 @@ def plan_command(
         kind = CovariancePlan if covariance else MeanPlan
         keywords = protection.keywords() | estimate.keywords(norm) | units.keywords() | gaps.keywords()
         plan = _curve_plan(kind, keywords) if groups is None else _group_plan(kind, groups, keywords, target)
+    guessed = {} if guess is None else _guessed(plan, parsing.parse_guess(guess))
     if output:  # a target out of reach must not cost the plan
         files.write_whole(output, plan.to_json())
     if as_json:
-        out.print_json(data={**outputs.figures(plan), **_reach(plan, target)})
+        told = {"guess": guessed if isinstance(plan, GroupPlan) else guessed[""]} if guessed else {}
+        out.print_json(data={**outputs.figures(plan), **_reach(plan, target), **told})
         return
     out.print(_explained(plan) if explain else repr(plan))
     if plan.verdict.word == "coarse" or (isinstance(plan, GroupPlan) and plan.verdict.cure):
         out.print(f"  {plan.verdict.cure}")
+    for name, sentences in guessed.items():
+        out.print(f"  {name or 'guess'}: {sentences}")
     if reach := _reach(plan, target):
         epsilon_needed = np.ceil(reach["epsilon_for_target"] * 1e4) / 1e4
         out.print(
@@ -96,8 +109,9 @@ def _density_plan(
 
 
 def _curve_plan(kind: type[MeanPlan] | type[CovariancePlan], keywords: Keywords) -> MeanPlan | CovariancePlan:
-    if keywords["grid"] is None:
-        raise ParameterError("a plan needs a grid", "none", "Pass --grid start:stop:size, for example --grid 0:24:48.")
+    if not isinstance(keywords["grid"], Grid):  # no file is read here, and no header
+        given = "none" if keywords["grid"] is None else "--grid header"
+        raise ParameterError("a plan needs a grid", given, "Pass --grid start:stop:size, for example --grid 0:24:48.")
     if keywords["n"] is None:
         raise ParameterError("a plan needs the public number of curves", "none", "Pass --n 1000.")
     return kind(**keywords)
@@ -121,6 +135,17 @@ def _explained(plan: Plan | GroupPlan) -> str:
     return plan.explain() if isinstance(plan, Plan) else f"{plan.composition}\n\n{plan!r}"
 
 
+def _guessed(plan: Plan | GroupPlan, guess: float | Range) -> dict[str, str]:
+    """What a plan, or one per group, is for a public guess: of a mean its verdict too."""
+    found = {}
+    for name, member in plan.members.items():
+        if isinstance(member, MeanPlan):
+            found[name] = str(member.verdict_for(guess))
+        elif isinstance(member, CovariancePlan):
+            found[name] = bound_fit(guess, member.bound, member.grid).sentence
+    return found
+
+
 def _reach(plan: Plan | GroupPlan, target: float | None) -> dict[str, Any]:
     """What it takes to have a target as the expected risk."""
     if target is None or isinstance(plan, GroupPlan):
@@ -134,14 +159,13 @@ def _check_kind(context: typer.Context, others: Iterable[str], kind: str, becaus
         raise ParameterError(f"with {because} this is {kind}", ", ".join(foreign), "Drop these, or change that.")
 
 
-@command(first="n radius grid domain methods epsilons plot")
+@command(first="n range radius grid domain methods epsilons plot")
 def compare_command(
     context: typer.Context,
     *,
     n: options.N = None,
-    radius: options.Radius = None,
+    limits: options.Limits,
     norm: options.Norm = "l2",
-    center: options.Center = None,
     grid: options.GridText = None,
     kernel: options.KernelText = None,
     neighbors: options.Neighbors = "replace",
@@ -171,7 +195,7 @@ def compare_command(
         base = _density_plan(protection, box, kernel, "knorm", {})
     else:
         _check_kind(context, OF_DENSITIES, "a mean curve", "no --domain")
-        estimate = options.Estimate(radius=radius, center=center, grid=grid, kernel=kernel, method="minimax")
+        estimate = options.Estimate(**vars(limits), grid=grid, kernel=kernel, method="minimax")
         base = _curve_plan(MeanPlan, protection.keywords() | estimate.keywords(norm))
     plans = api.compare(base, [parsing.parse_method(text) for text in chosen], budgets)
     marked = {name: f"{name} (not pure)" if row[0].delta else name for name, row in plans.items()}

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, cast
 
 import typer
 
 from dpfda import api, results
+from dpfda.bounds import BallLike
 from dpfda.cli import options, outputs, parsing, planfiles, sources
 from dpfda.cli.commands import command
 from dpfda.cli.console import out
@@ -23,7 +24,7 @@ SETTLED = (
 )  # fmt: skip
 
 
-@command(first="epsilon radius grid columns by unit ledger out plot")
+@command(first="epsilon range radius grid columns by unit ledger out plot")
 def mean_command(
     context: typer.Context,
     curves: sources.Files,
@@ -75,41 +76,63 @@ def _check_shrink(method: str | None, raw: bool, by: str | None) -> None:
         raise ParameterError("--shrink is for one release", "--by", "Shrink each group in Python.")
 
 
-@command(first="epsilon quantile center grid columns unit ledger")
+@command(first="epsilon range quantile grid columns unit ledger out")
 def radius_command(
     curves: sources.Files,
     *,
     quantile: Annotated[float, typer.Option(help="Share of the curves that the radius should hold.")] = 0.95,
-    center: options.Center = None,
+    limits: options.Limits,
+    smallest: Annotated[
+        float | None, typer.Option(help="Smallest radius on offer, public. Default: a 32nd of the bound's.")
+    ] = None,
     grid: options.GridText = None,
     protection: options.Protection,
-    smallest: Annotated[float | None, typer.Option(help="Smallest radius on offer. Default: 2^-30.")] = None,
-    largest: Annotated[float | None, typer.Option(help="Largest radius on offer. Default: 2^30.")] = None,
-    standardize: options.Standardize = False,
     units: sources.Units,
     gaps: sources.Gaps,
     reading: sources.Reading,
     charge: options.Charge,
+    output: outputs.TextOutputs,
     display: outputs.Display,
 ) -> None:
-    """Suggest a radius for a bound: a private quantile of the curves' norms. It costs epsilon, which is charged.
+    """Suggest a radius for a bound: a private quantile of the curves' norms.
 
-    Example: dpfda radius curves.csv --epsilon 0.1 --center 0.5
+    It is looked for within a wide public bound that surely holds the curves, and costs epsilon, which is charged. Where
+    it could be anything it is refused, and nothing is charged.
+
+    Example: dpfda radius curves.csv --epsilon 0.1 --range 0:400
     """
+    bound = _wide_bound(limits)
     ledger = charge.opened()
-    with reading.opened(curves, display.silent, **gaps.keywords()) as records:
+    with (
+        output.reserved(*sources.local(curves), charge.ledger) as write,
+        reading.opened(curves, display.silent, **gaps.keywords()) as records,
+    ):
         release = api.suggest_radius(
-            records, quantile=quantile, center=center, grid=parsing.if_given(parsing.parse_grid, grid),
-            smallest=smallest, largest=largest, standardize=standardize, ledger=ledger,
-            **protection.keywords(), **units.keywords(),
+            records, bound=bound, quantile=quantile, smallest=smallest, ledger=ledger,
+            grid=parsing.if_given(parsing.parse_grid, grid), **protection.keywords(), **units.keywords(),
         )  # fmt: skip
+        written = write(release)
     if display.as_json:
-        figures = {"radius": release.radius, "quantile": quantile, "missed": release.plan.missed}
-        out.print_json(data={**figures, "epsilon": str(release.plan.epsilon), "entry": release.entry})
+        out.print_json(data={**outputs.shown(release), "written": written})
     elif display.quiet:
         out.print(f"{release.radius:.6g}")
     else:
-        out.print(f"{release.statement}\n\nRadius: {release.radius:.6g}")
+        out.print(_told(release))
+
+
+def _wide_bound(limits: options.Limits) -> BallLike:
+    if limits.range is limits.radius is limits.rms is None:
+        raise ParameterError(
+            "a radius is looked for within a public bound that surely holds the curves",
+            "none",
+            "Pass --range LOW:HIGH for values between two public numbers; it may be wide.",
+        )
+    return cast(BallLike, limits.bound())
+
+
+def _told(release: results.RadiusRelease) -> str:
+    center = "" if release.plan.center is None else f" about {release.about}"
+    return f"{release.statement}\n\nRadius: {release.radius:.6g}{center}"
 
 
 @command()
@@ -124,16 +147,20 @@ def show_command(
     Example: dpfda show mean.json --plot again.png
     """
     kind = codec.kind_of(files.read_text(file, "release or a plan"))
+    if kind in ("summary", "plan") and (plot or csv):
+        raise ParameterError(f"a {kind} has no curve to write", "--plot or --csv", "Show a release, or drop them.")
     if kind == "summary":
         saved = checkpoints.load(file)
         out.print(f"A summary of {len(saved.parts)} files for plan family {saved.plan[:12]}. {checkpoints.NOTICE}")
     elif kind == "plan":
-        if plot or csv:
-            raise ParameterError("a plan has no curve to write", "--plot or --csv", "Show a release, or drop them.")
         plan = planfiles.read_any_plan(file)
         out.print_json(data=outputs.figures(plan)) if as_json else out.print(repr(plan))
     else:
         release = results.load(file)
-        with outputs.Outputs(csv=csv, plot=plot).reserved(file) as write:
-            write(release)
-        out.print_json(data=outputs.shown(release)) if as_json else out.print(release.statement)
+        if isinstance(release, results.RadiusRelease) and (plot or csv):
+            raise ParameterError("a radius has no curve to write", "--plot or --csv", "Drop them.")
+        if csv or plot:
+            with outputs.Outputs(csv=csv, plot=plot).reserved(file) as write:
+                write(release)
+        told = _told(release) if isinstance(release, results.RadiusRelease) else release.statement
+        out.print_json(data=outputs.shown(release)) if as_json else out.print(told)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
@@ -12,19 +12,26 @@ from typing import Annotated, Any
 import typer
 
 from dpfda import api
+from dpfda.cli import databases
 from dpfda.cli.commands import Keywords, Options
 from dpfda.cli.console import progress_bar
 from dpfda.cli.parsing import keywords
 from dpfda.core.errors import ParameterError, shown
+from dpfda.engines.spark_session import session
 from dpfda.reading import places
 from dpfda.reading.curves import Curves
+from dpfda.reading.dialect import Dialect
 from dpfda.reading.layouts import Lists, Long
+from dpfda.reading.scans import Scan
+from dpfda.reading.tables import pick
 from dpfda.spaces.alignment import Align, Interpolate, Smooth
 from dpfda.spaces.units import Unit
 
 Files = Annotated[
     list[str],
-    typer.Argument(help="CSV or Parquet files, one row a curve: paths, globs in quotes, folders, s3:// addresses."),
+    typer.Argument(
+        help="CSV (also .gz, .zst) or Parquet files, one row a curve: paths, globs in quotes, folders, s3:// addresses."
+    ),
 ]
 Columns = Annotated[str | None, typer.Option(help="Value columns: a pattern (hh*) or a comma list.")]
 Ignore = Annotated[
@@ -33,6 +40,12 @@ Ignore = Annotated[
 Header = Annotated[
     bool | None, typer.Option(help="Whether a text file begins with names. Default: look at its first line.")
 ]
+Separator = Annotated[
+    str | None,
+    typer.Option(help="Between the cells of a text file: ';', ',', '|' or tab. Default: by its header line."),
+]
+Decimal = Annotated[str, typer.Option(help="Mark before decimals in a text file: '.' or ','.")]
+Encoding = Annotated[str | None, typer.Option(help="Of a text file: cp1252, latin-1, utf-16, ... Default: UTF-8.")]
 Layout = Annotated[
     str | None,
     typer.Option(
@@ -40,7 +53,14 @@ Layout = Annotated[
         "observation; day cuts timestamps into days of that zone). Default: wide.",
     ),
 ]
-Engine = Annotated[str | None, typer.Option(help="dask: read files on a Dask cluster. Default: this process.")]
+Sql = Annotated[
+    str | None, typer.Option("--sql", help="The query, where the file is a database of DuckDB or SQLite: 'select ...'.")
+]
+Engine = Annotated[
+    str | None,
+    typer.Option(help="dask or spark: read files there, the rows of a unit in any order. Default: this process."),
+]
+Master = Annotated[str | None, typer.Option(help="Address of the Spark cluster. Default: local[*], this machine.")]
 Scheduler = Annotated[str | None, typer.Option(help="Address of the Dask cluster. Default: threads of this machine.")]
 UnitName = Annotated[
     str | None,
@@ -65,27 +85,72 @@ LAYOUTS: dict[str, type[Lists | Long]] = {"long": Long, "lists": Lists}
 
 
 @dataclass(frozen=True)
-class Table(Options):
-    """How a table is read."""
+class Written(Options):
+    """How a text file is written."""
 
-    columns: Columns = None
-    ignore: Ignore = None
     header: Header = None
+    separator: Separator = None
+    decimal: Decimal = "."
+    encoding: Encoding = None
 
     def keywords(self) -> Keywords:
         """As `api.read` spells them."""
-        return {"columns": self.chosen, "ignore": _listed(self.ignore), "header": self.header}
+        written = {"separator": self.separator, "decimal": self.decimal, "encoding": self.encoding}
+        return {"header": self.header, **written}
+
+    @property
+    def facts(self) -> Keywords:
+        """As a source spells them."""
+        return {"header": self.header, "text": Dialect(self.separator, self.decimal, self.encoding)}
+
+
+@dataclass(frozen=True)
+class Chosen(Options):
+    """Which columns hold values."""
+
+    columns: Columns = None
+    ignore: Ignore = None
+
+
+@dataclass(frozen=True)
+class Table(Written, Chosen):
+    """How a table is read: a file, or the rows of a query."""
+
+    sql: Sql = None
+
+    def keywords(self) -> Keywords:
+        return super().keywords() | {"columns": self.chosen, "ignore": self.ignored}
 
     @property
     def chosen(self) -> str | list[str] | None:
         """The columns: a pattern, or their names."""
         return _listed(self.columns)
 
+    @property
+    def ignored(self) -> str | list[str] | None:
+        """The columns that play no part, in the same way."""
+        return _listed(self.ignore)
+
+    def values_among(self, names: Sequence[str]) -> list[str]:
+        """The value columns among those that have no other role."""
+        ignored = pick(names, self.ignored, "ignore") if self.ignore else []
+        return pick([name for name in names if name not in ignored], self.chosen)
+
     @contextmanager
     def opened(self, files: list[str], silent: bool, **rules: Any) -> Iterator[Curves]:
         """The records of the files, to be read while this is open; unless `silent`, progress is shown."""
-        with progress_bar(silent) as progress:
-            yield api.read(data_of(files), progress=progress, **self.keywords(), **rules)
+        with self.data(files) as data, progress_bar(silent) as progress:
+            yield api.read(data, progress=progress, **self.keywords(), **rules)
+
+    @contextmanager
+    def data(self, files: list[str]) -> Iterator[str | list[str] | Scan]:
+        """The files, or the rows of a query while the database is open."""
+        databases.check_sql(files, self.sql)
+        if self.sql is None:
+            yield data_of(files)
+        else:
+            with databases.asked(files[0], self.sql) as rows:
+                yield rows
 
 
 @dataclass(frozen=True)
@@ -95,13 +160,18 @@ class Reading(Table):
     layout: Layout = None
     engine: Engine = None
     scheduler: Scheduler = None
+    master: Master = None
 
     def keywords(self) -> Keywords:
         return super().keywords() | {"layout": parse_layout(self.layout), "engine": self.engine}
 
     @contextmanager
     def opened(self, files: list[str], silent: bool, **rules: Any) -> Iterator[Curves]:
-        with cluster(self.engine, self.scheduler), super().opened(files, silent, **rules) as curves:
+        databases.check_sql(files, self.sql)
+        with (
+            cluster(self.engine, self.scheduler, self.master),
+            super().opened(files, silent, **rules) as curves,
+        ):
             yield curves
 
 
@@ -189,10 +259,13 @@ def local(files: list[str]) -> list[Path]:
 
 
 @contextmanager
-def cluster(engine: str | None, scheduler: str | None) -> Iterator[None]:
-    """A connection to a Dask cluster, where one is asked for."""
+def cluster(engine: str | None, scheduler: str | None, master: str | None) -> Iterator[None]:
+    """A connection to a cluster of Dask, or a session of Spark, where one is asked for."""
+    if master is not None and engine != "spark":
+        raise ParameterError("--master is the address of a Spark cluster", "no --engine spark", "Pass it too.")
     if scheduler is None:
-        yield
+        with session(master or "local[*]") if engine == "spark" else nullcontext():
+            yield
         return
     if engine != "dask":
         raise ParameterError("--scheduler is the address of a Dask cluster", "no --engine dask", "Pass it too.")

@@ -4,8 +4,16 @@ from __future__ import annotations
 
 import numpy as np
 
-from dpfda.core.errors import RecordError
+from dpfda.core.errors import ParameterError, RecordError
 from dpfda.reading.source import Source
+
+
+def column_names(source: Source) -> list[str]:
+    """Names of all columns of a file, or of a query."""
+    names = source.first().names()
+    if names is None:
+        raise ParameterError("columns can be named where a file has a header line", "none", "Add one to the file.")
+    return names
 
 
 def read_numbers(source: Source, neighbors: str = "replace") -> np.ndarray:

@@ -14,6 +14,7 @@ from dpfda.core.errors import ParameterError, shown
 
 def check_guess(n: object, neighbors: str) -> None:
     """Where n is private, a plan needs a public guess of it."""
+    check_choice("neighbors", neighbors, NEIGHBORS)
     if n is None and neighbors == "add-remove":
         raise ParameterError(
             "add-remove keeps n private, so the plan needs a public guess of it",
@@ -29,7 +30,8 @@ LONGEST_NAME = 200
 def check_name(what: str, text: object, longest: int = LONGEST_NAME) -> None:
     """Texts that go into tables, pictures and terminals are short and can be printed."""
     if not isinstance(text, str) or len(text) > longest or not text.isprintable():
-        raise ParameterError(f"{what} are printable texts of up to {longest} characters", shown(text), "Shorten it.")
+        cure = "Shorten it." if isinstance(text, str) else "Pass a text, in quotes."
+        raise ParameterError(f"{what} are printable texts of up to {longest} characters", shown(text), cure)
 
 
 def check_choice(name: str, value: object, allowed: Sequence[object]) -> None:
@@ -56,10 +58,22 @@ def check_positive(name: str, value: float | None, above: float = 0.0) -> None:
 
 
 def check_integer(name: str, value: object, least: int, why: str) -> int:
-    """A whole number of at least `least`."""
-    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
+    """A whole number of at least `least`; one that is spelt in another way is shown as it should be."""
+    if isinstance(value, bool) or not isinstance(value, int | np.integer):
+        meant = _whole(value)
+        cure = why if meant is None else f"Pass {name}={meant}, without quotes and without a decimal point."
+        raise ParameterError(f"{name} must be a whole number of at least {least}", shown(value), cure)
+    if value < least:
         raise ParameterError(f"{name} must be a whole number of at least {least}", shown(value), why)
     return int(value)
+
+
+def _whole(value: object) -> int | None:
+    """The whole number that a text, or a number with a decimal point, stands for."""
+    if isinstance(value, bool) or not isinstance(value, str | float) or type(value).__module__ == "numpy":
+        return None
+    number = exact_fraction(value)
+    return int(number) if number is not None and number.denominator == 1 else None
 
 
 def number_of_records(n: object, why: str) -> int:
@@ -70,13 +84,20 @@ def number_of_records(n: object, why: str) -> int:
     return count
 
 
+def _listed(names: object) -> bool:
+    """Whether this is several things, and not one text."""
+    return isinstance(names, Iterable) and not isinstance(names, str | bytes)
+
+
 def as_names(names: Iterable[object] | None, count: int) -> tuple[str, ...] | None:
     """Public names of inputs, one each, or none."""
     if names is None:
         return None
-    found = () if isinstance(names, str) else tuple(str(name) for name in names)
+    found = tuple(str(name) for name in names) if _listed(names) else ()
     if len(found) != count or not all(found):
-        raise ParameterError(f"there must be a printable name for each of {count} inputs", shown(names), "Or none.")
+        raise ParameterError(
+            f"there must be a printable name for each of {count} inputs", shown(names), "Pass names=['age', ...]."
+        )
     for name in found:
         check_name("names of inputs", name)
     return found
@@ -115,19 +136,21 @@ INVALID = ("raise", "center")
 MOST_RECORDS = 2**37 - 1
 
 
-def as_epsilon(value: object) -> Fraction:
-    """A budget as an exact fraction: 0.1 means one tenth, not the nearest binary number.
+def as_epsilon(value: object, name: str = "epsilon") -> Fraction:
+    """A budget as an exact fraction: 0.1 means one tenth, not the nearest binary number. `name` is what it is called.
 
     >>> 10 * as_epsilon(0.1) == 1
     True
     """
-    cure = "Pass epsilon=1.0 or '1/4': there is no default, it is a decision."
+    why = ": there is no default, it is a decision" if name == "epsilon" else ""
+    cure = f"Pass {name}=0.5, or {name}='1/4'{why}."
     if value is None:
-        raise ParameterError("epsilon must be given", "none", cure)
+        raise ParameterError(f"{name} must be given", "none", cure)
     epsilon = exact_fraction(value)
-    if epsilon is None or epsilon <= 0:
-        given = value if isinstance(value, str) else shown(value)
-        raise ParameterError("epsilon must be positive and finite", given, cure)
+    if epsilon is None:
+        if isinstance(value, str) and (point := value.replace(",", ".", 1)) != value and exact_fraction(point):
+            cure = f"Write the decimals with a point: {name}={point.strip()}."
+        raise ParameterError(f"{name} must be a positive number, such as 0.5 or '1/4'", shown(value), cure)
     if not Fraction(1, 10**9) <= epsilon <= 10**4:
-        raise ParameterError("epsilon must lie between 1e-9 and 10,000", value, cure)
+        raise ParameterError(f"{name} must be a number between 1e-9 and 10,000", shown(value), cure)
     return epsilon

@@ -185,22 +185,34 @@ def seal(kind: str, version: int, body: Mapping[str, object]) -> str:
     return json.dumps({"dpfda": kind, "version": version, **body, "sha256": digest(body)}, indent=1, allow_nan=False)
 
 
-def unseal(text: str, kind: str, version: int) -> dict[str, Plain]:
-    """The body that :func:`seal` wrote; anything else is refused with a reason."""
+def unseal(text: str, kind: str, version: int, name: str = "") -> dict[str, Plain]:
+    """The body that :func:`seal` wrote; anything else is refused with a reason, by the `name` of its file."""
+    this = repr(name[:60]) if name else "This text"
     try:
         body = json.loads(text, parse_constant=_no_constant, parse_float=_finite, object_pairs_hook=_once)
     except DpfdaError:
         raise
     except (ValueError, RecursionError):
-        raise FileError(f"This is not a {kind}: the text is not JSON.") from None
+        raise FileError(f"{this} is not a dpfda {kind}: it is not JSON, or not all of it. Check the path.") from None
     if not isinstance(body, dict) or body.pop("dpfda", None) != kind:
-        raise FileError(f"This is not a dpfda {kind}.")
+        raise FileError(f"{this} is not a dpfda {kind}: it is {_words_for(kind_of(text))}. Check the path.")
     if (found := body.pop("version", None)) != version:
-        raise FileError(f"This {kind} has format version {str(found)[:20]}; this program reads {version}.")
+        raise FileError(
+            f"{this} is a {kind} of format version {str(found)[:20]}, and this program reads {version}. "
+            "Update dpfda, or write it again."
+        )
     checksum = body.pop("sha256", None)
     if not isinstance(checksum, str) or checksum != _digest_or_none(body):
-        raise FileError(f"This {kind} does not match its checksum: it was edited or damaged.")
+        raise FileError(f"{this} does not match its checksum: it was edited or damaged. Write it again.")
     return body
+
+
+#: What sealed texts are, in words.
+KINDS = {"plan": "a plan", "release": "a release", "releases": "a release of groups or classes", "summary": "a summary"}
+
+
+def _words_for(kind: str) -> str:
+    return KINDS.get(kind, "JSON of something else")
 
 
 def _digest_or_none(body: Plain) -> str | None:

@@ -14,9 +14,17 @@ from typing import Any
 
 
 def shown(value: object) -> str:
-    """A public argument for a message: short, and only the type of anything that could hold data."""
-    harmless = (bool, int, float, str, tuple, Fraction)
-    return repr(value)[:60] if value is None or isinstance(value, harmless) else type(value).__name__
+    """A public argument for a message: short, and only the type of anything that could hold data.
+
+    Numbers of numpy are mostly computed from data, so they are not shown either.
+
+    >>> shown(0.5), shown((0, [1, 2], "a")), shown([1, 2])
+    ('0.5', "(0, list, 'a')", 'list')
+    """
+    if isinstance(value, tuple):
+        return f"({', '.join(map(shown, value[:9]))}{',' if len(value) == 1 else ''})"[:60]
+    harmless = value is None or isinstance(value, bool | int | float | str | Fraction)
+    return repr(value)[:60] if harmless and type(value).__module__ != "numpy" else type(value).__name__
 
 
 def printable(text: str) -> str:
@@ -63,20 +71,34 @@ class ParameterError(DpfdaError, ValueError):
 
 
 class RecordError(DpfdaError, ValueError):
-    """Some records cannot be used. Carries row numbers (from 0), never contents."""
+    """Some records cannot be used. Carries the numbers of rows, never contents.
+
+    Messages count rows and columns from 1, as people do (rows of the data: names above them do not count); `rows` are
+    counted from 0, as Python does.
+
+    >>> raise RecordError("A cell does not hold a number", [4], "Repair it.", column="3")
+    Traceback (most recent call last):
+    dpfda.errors.RecordError: A cell does not hold a number in row 5, column 3 of the data (counted from 1). Repair it.
+    """
 
     SHOWN = 5
 
     def __init__(self, problem: str, rows: Sequence[int] = (), cure: str = "", column: str = ""):
         self.problem, self.rows, self.cure, self.column = problem, tuple(rows), cure, column
-        where = ""
+        super().__init__(f"{problem}{self._where()}. {cure}".strip())
+
+    def _where(self) -> str:
+        """The rows, and the column: by its number, or by a name in quotes."""
+        found = []
         if self.rows:
-            listed = ", ".join(str(r) for r in self.rows[: self.SHOWN])
+            listed = ", ".join(str(row + 1) for row in self.rows[: self.SHOWN])
             more = ", ..." if len(self.rows) > self.SHOWN else ""
-            where = f" in row{'s' if len(self.rows) > 1 else ''} {listed}{more} (counted from 0)"
-        if column:
-            where += f", column {column}"
-        super().__init__(f"{problem}{where}. {cure}".strip())
+            found.append(f"row{'s' if len(self.rows) > 1 else ''} {listed}{more}")
+        numbered = self.column.isdigit()
+        if self.column:
+            found.append(f"column {self.column if numbered else repr(self.column)}")
+        counted = " of the data (counted from 1)" if self.rows or numbered else ""
+        return f" in {', '.join(found)}{counted}" if found else ""
 
     def __reduce__(self) -> tuple[object, ...]:
         """Errors travel between processes whole."""

@@ -15,7 +15,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from dpfda.core.errors import FileError
+from dpfda.core.errors import FileError, ParameterError, shown
 
 Name = str | os.PathLike[str]
 #: Space that a reservation takes, enough for any output, so that a full disk is found before the charge.
@@ -136,9 +136,17 @@ def _identity(path: Path) -> str:
     return os.path.realpath(path)
 
 
+def as_path(path: object, what: str, cure: str) -> Path:
+    """The place of a file; `what` says of which."""
+    if not isinstance(path, str | os.PathLike) or not isinstance(os.fspath(path), str):
+        raise ParameterError(f"{what} is the path of a file", shown(path), cure)
+    return Path(path)
+
+
 def read_text(path: Name, kind: str) -> str:
     """All of a file that should hold a `kind` of sealed text; never a device or a pipe, which might not end."""
-    name = (Path(path).name or str(path))[:60]
+    content = b""
+    name = (as_path(path, f"a {kind}", f"Pass the file of a {kind}.").name or str(path))[:60]
     try:
         with open(os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0)), "rb") as file:
             found = os.fstat(file.fileno())
@@ -153,7 +161,8 @@ def read_text(path: Name, kind: str) -> str:
     except OSError as error:
         raise FileError(f"{name!r} cannot be read: {error.strerror}. Check the path.") from None
     except UnicodeDecodeError:
-        raise FileError(f"{name!r} is not a {kind}: it is not text.") from None
+        found_instead = "a database, such as a ledger" if content.startswith(DATABASE) else "not text"
+        raise FileError(f"{name!r} is not a {kind}: it is {found_instead}. Check the path.") from None
     except ValueError:  # a name that no file system has
         raise FileError(f"{name!r} is not the name of a file. Check the path.") from None
 

@@ -239,11 +239,9 @@ def load(path: str | os.PathLike[str]) -> Saved:
     >>> dp.engines.load_summary(path).plan == plan.family
     True
     """
-    name, text = Path(path).name, read_text(path, "summary")
-    try:
-        body = codec.unseal(text, "summary", VERSION)
-    except FileError as error:  # of many, say which
-        raise FileError(f"{name!r} is refused. {error}") from None
+    text = read_text(path, "summary")
+    name = Path(path).name
+    body = codec.unseal(text, "summary", VERSION, name)
     try:
         parts = tuple(_part(entry) for entry in body["files"])
         summaries = {str(group): summary_of(entry) for group, entry in body["summaries"].items()}

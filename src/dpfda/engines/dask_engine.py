@@ -16,6 +16,7 @@ import numpy as np
 from dpfda.core.errors import DpfdaError, ParameterError
 from dpfda.core.labels import Coder
 from dpfda.engines.answers import Answer, died, guarded, opened
+from dpfda.engines.shipping import recoded
 from dpfda.engines.task import Partial, Task, added_up, summarize_file
 from dpfda.reading.blocks import Raw
 from dpfda.reading.places import Place
@@ -153,18 +154,10 @@ def _bucket(task: Task, source: Source, dealt: list[Answer]) -> Answer:
     own = _with(source, None)
 
     def added() -> Partial:
-        raws = [_recoded(raw, names, own.coder) for names, part in map(opened, dealt) for raw in part]
+        raws = [recoded(raw, names, own.coder) for names, part in map(opened, dealt) for raw in part]
         return task.read(own, raws, gather=True)
 
     return guarded(added)
-
-
-def _recoded(raw: Raw, names: tuple[str, ...], coder: Coder | None) -> Raw:
-    """The same with groups in the numbers of this bucket."""
-    if coder is None or raw.groups is None:
-        return raw
-    codes = np.append(coder.column(names), np.nan)  # the last is for none
-    return replace(raw, groups=codes[np.where(np.isnan(raw.groups), -1, raw.groups).astype(int)])
 
 
 def _merge(task: Task, answers: list[Answer]) -> Answer:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import TypeAlias, TypeVar
@@ -10,11 +9,13 @@ from typing import TypeAlias, TypeVar
 import numpy as np
 
 from dpfda.engines.aligned import Aligned, worth_holding
+from dpfda.engines.gathering import in_any_order, limited
 from dpfda.engines.task import ALL, Partial, Task, added_up
 from dpfda.problems.summary import Summary
 from dpfda.reading.blocks import Block, Raw
 from dpfda.reading.curves import Progress
 from dpfda.reading.places import expanded, is_path
+from dpfda.reading.scans import Scan
 from dpfda.reading.shares import content_of, shares
 from dpfda.reading.source import Source
 
@@ -41,6 +42,8 @@ def summarize_local(
     whole = reading.summaries(reported)
     found = {name: summary.count for name, summary in whole.summaries.items()}
     surplus = {name: most for name, most in (task.max_records or {}).items() if found.get(name, 0) > most}
+    if surplus and isinstance(source.data, Scan):  # what is chosen and what is kept must be of one reading
+        reading = _Streaming(task, replace(source, held=list(source.blocks())))
     if surplus:
         whole = replace(reading.summaries(None, Kept(reading.parts(), surplus)), cut=frozenset(surplus))
     return task.finished(whole, reading.source)
@@ -72,13 +75,19 @@ class _Streaming:
         self.task, self.source, self.file = task, source, file
 
     def summaries(self, progress: Progress | None, kept: Kept | None = None) -> Partial:
-        task, source = self.task, self.source
-        readings = _readings(task, source, progress, None if kept is not None else self.file)
-        return added_up(task.read(source, raws, gather=gather, kept=kept) for raws, gather in readings)
+        task, source, always = self.task, self.source, self.task.gathers(self.source)
+
+        def found(gather: bool) -> Partial:
+            if gather and not always:  # after all: it was not in order
+                return task.read(source, limited(source.blocks(read_ahead=True)), gather=True, kept=kept)
+            readings = _readings(task, source, progress, None if kept is not None else self.file)
+            return added_up(task.read(source, raws, gather=gather, kept=kept) for raws in readings)
+
+        return in_any_order(found, source, always)
 
     def parts(self) -> Iterator[tuple[str, Block]]:
-        for raws, gather in _readings(self.task, self.source):
-            yield from self.task.parts(self.source, self.task.records(self.source, raws, gather))
+        for raws in _readings(self.task, self.source):
+            yield from self.task.parts(self.source, self.task.records(self.source, raws))
 
 
 class _Sharing:
@@ -146,19 +155,18 @@ def first_of(contents: np.ndarray, count: int) -> np.ndarray:
 
 def _readings(
     task: Task, source: Source, progress: Progress | None = None, file: OnFile | None = None
-) -> Iterator[tuple[Iterable[Raw], bool]]:
-    """The rows of a source, and whether they are gathered: all at once, or of some people at a time.
+) -> Iterator[Iterable[Raw]]:
+    """The rows of a source: all at once, or (where they are gathered) of some people at a time.
 
     Where somebody's rows may lie anywhere in files, those of some people at a time must fit into memory.
     """
-    gather, times = task.gathers(source), 1
-    if gather and is_path(source.data):
-        local = [place.path for place in expanded(source.data) if not place.remote]
-        times += sum(os.path.getsize(path) for path in local if os.path.exists(path)) // BYTES_AT_ONCE
+    times = 1
+    if task.gathers(source) and is_path(source.data):
+        times += sum(place.size for place in expanded(source.data)) // BYTES_AT_ONCE
     for number in range(times):
         raws = source.blocks(file, read_ahead=True)
         raws = raws if times == 1 else _share(raws, number, times)
-        yield (raws if progress is None else _with_progress(raws, progress, source.size_hint(), len)), gather
+        yield raws if progress is None else _with_progress(raws, progress, source.size_hint(), len)
 
 
 def _share(raws: Iterable[Raw], number: int, times: int) -> Iterator[Raw]:

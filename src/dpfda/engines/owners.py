@@ -8,7 +8,7 @@ from __future__ import annotations
 import warnings
 
 from dpfda.core.errors import UnitWarning, outside
-from dpfda.reading.layouts import Long, as_layout
+from dpfda.reading.layouts import Long
 from dpfda.reading.owners import owners_among
 from dpfda.reading.source import Source
 
@@ -20,7 +20,7 @@ DANGER = (
 
 def warn_of_owners(source: Source, has_units: bool) -> None:
     """Warn where a table has columns of which nothing was said; `has_units` where records may belong to a unit."""
-    unnamed, layout = source.unnamed(), as_layout(source.layout)
+    unnamed, layout = source.first().unnamed(), source.layout
     if source.unit is not None or source.units is not None:
         return
     if isinstance(layout, Long) and layout.day is not None and has_units:

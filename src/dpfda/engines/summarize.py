@@ -18,8 +18,8 @@ from dpfda.engines.task import ALL, Labels, Partial, Task, summarize_file
 from dpfda.problems.contracts import Encoder
 from dpfda.problems.summary import Summary
 from dpfda.reading.curves import Curves, Progress, Records, as_curves
-from dpfda.reading.layouts import as_layout
 from dpfda.reading.places import Place, is_path
+from dpfda.reading.scans import Scan
 from dpfda.reading.source import Source
 
 
@@ -186,6 +186,7 @@ def _run(
     if task.between is not None and not task.keyed_in(source):
         raise ParameterError("between is a stretch of units", "a plan without a unit", "Drop it, or plan with unit=...")
     _check_kept(task, source, engine)
+    _check_declared(task, source)
     if declared.checkpoint is not None:
         return _resumed(task, source, declared.checkpoint, engine, curves.progress)
     if engine == "dask":
@@ -202,7 +203,19 @@ def _check_kept(task: Task, source: Source, engine: str | None) -> None:
         raise ParameterError(
             "on an engine, curves of a unit are kept by their labels",
             "no order",
-            "Pass dp.Unit(..., order='day').",
+            "Pass unit=dp.Unit(..., order='day').",
+        )
+
+
+def _check_declared(task: Task, source: Source) -> None:
+    """Where nothing may depend on what another record holds, types must not be guessed from rows."""
+    if task.must_ignore_labels and isinstance(source.data, Scan) and (guessed := source.data.guessed):
+        what, _, cure = guessed.partition(". ")
+        raise ParameterError(
+            "where no record may decide how others are read (add-remove, or invalid='center'), columns have declared "
+            "types",
+            what,
+            f"{cure}.",
         )
 
 
@@ -221,7 +234,7 @@ def _resumed(
             "Call it for each file with between=('A', 'Mzz'), say; or release all of them in one go.",
         )
     saved = _begun(task, checkpoint)
-    columns = None if as_layout(source.layout) is not None else files[0].value_names(Place(files[0].data))
+    columns = None if source.layout is not None else files[0].value_names()
     named = isinstance(source.columns, list | tuple)  # in an order of their own
     if columns is not None and not named and set(columns) == set(saved.columns or ()):
         columns = list(saved.columns or ())  # by name, in the order of the files before
@@ -281,9 +294,11 @@ def _begun(task: Task, checkpoint: Checkpoint) -> Saved:
 
 def _digest_of(task: Task, source: Source, files: list[Source], columns: object) -> str:
     """How files are read: parts that are read differently are not put together."""
-    facts = [repr(as_layout(source.layout)), source.header, columns, source.by, source.unit, source.order]
+    facts = [repr(source.layout), source.header, columns, source.by, source.unit, source.order]
     if task.grouped or task.keyed_in(source):
-        facts.append(files[0].label_kinds(Place(files[0].data)))
+        facts.append(files[0].label_kinds())
+    if (source.text.decimal, source.text.encoding) != (".", None):  # separators lead to the same cells, or to none
+        facts.append([source.text.decimal, source.text.encoding])
     return codec.digest(facts)
 
 

@@ -17,6 +17,7 @@ from dpfda.core.doubles import doubles
 from dpfda.core.errors import RecordError
 from dpfda.core.labels import Coder, label_text
 from dpfda.core.origins import Origin, Stretch
+from dpfda.engines.gathering import in_any_order, limited
 from dpfda.problems.contracts import Encoder
 from dpfda.problems.summary import Summary
 from dpfda.reading.blocks import (
@@ -31,7 +32,7 @@ from dpfda.reading.blocks import (
     wrong_width,
 )
 from dpfda.reading.curves import Curves
-from dpfda.reading.layouts import Long, as_layout
+from dpfda.reading.layouts import Long
 from dpfda.reading.places import expanded, is_path
 from dpfda.reading.source import Source
 from dpfda.spaces.components import as_rows
@@ -110,7 +111,7 @@ class Task:
             first.invalid == "center", first.width, points,
             by=by, coder=Coder(self.groups) if self.grouped else None, layout=curves.layout,
             unit=unit.name if named and unit else None, order=unit.order if unit else None, units=units,
-            ignore=curves.ignore,
+            ignore=curves.ignore, text=curves.text,
         )  # fmt: skip
 
     @property
@@ -131,7 +132,7 @@ class Task:
     @staticmethod
     def long(source: Source) -> bool:
         """Whether rows are observations, not curves."""
-        return isinstance(as_layout(source.layout), Long)
+        return isinstance(source.layout, Long)
 
     def key(self, name: str) -> str:
         """The key of a group's summaries; nothing for a group that there is not."""
@@ -144,7 +145,7 @@ class Task:
 
     def orders(self, source: Source, gathered: bool) -> tuple[Order, Order]:
         """What watches over the labels of curves and of units; `gathered` where equal ones are side by side already."""
-        layout, alignment = as_layout(source.layout), self.problem.alignment
+        layout, alignment = source.layout, self.problem.alignment
         unit = alignment.unit.name if alignment is not None and alignment.unit is not None else "unit"
         noted = not self.must_ignore_labels
         ids = Order(layout.id if isinstance(layout, Long) else "curve", gathered, noted and not self.keyed)
@@ -248,4 +249,10 @@ class Task:
 
 def summarize_file(task: Task, part: Source) -> Partial:
     """One file by itself."""
-    return task.read(part, part.blocks(read_ahead=True), gather=task.gathers(part))
+    always = task.gathers(part)
+
+    def found(gather: bool) -> Partial:
+        raws = part.blocks(read_ahead=True)
+        return task.read(part, limited(raws) if gather and not always else raws, gather=gather)
+
+    return in_any_order(found, part, always)

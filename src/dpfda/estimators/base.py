@@ -17,7 +17,7 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from dpfda import results
-from dpfda.core.checks import Epsilon, Invalid, Neighbors, check_guess
+from dpfda.core.checks import INVALID, Epsilon, Invalid, Neighbors, check_choice, check_guess
 from dpfda.core.errors import ParameterError, RecordError, shown
 from dpfda.estimators import searches
 from dpfda.estimators import validation as arrays
@@ -66,6 +66,7 @@ class PrivateEstimator(BaseEstimator):
     def _forget(self) -> None:
         """A fit that fails leaves no model of an earlier one behind."""
         check_guess(self.n, self.neighbors)
+        check_choice("invalid", self.invalid, INVALID)
         for name in ("release_", "plan_", "classes_"):
             self.__dict__.pop(name, None)
 
@@ -128,7 +129,7 @@ def domain_for(domain: Ranges, width: int, names: Iterable[str] | None = None) -
         raise ParameterError(
             f"domain must have one range for each of {width} inputs",
             len(ranges),
-            "Pass one (low, high) per input, or a single one for all.",
+            "Pass a list of them, or one domain=(low, high) for all.",
         )
     return ranges
 

@@ -13,7 +13,7 @@ from sklearn.base import MultiOutputMixin, RegressorMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from dpfda.bounds.bodies import L2Ball
+from dpfda.bounds import BallLike
 from dpfda.core.checks import Epsilon, Invalid, Neighbors
 from dpfda.core.errors import ParameterError
 from dpfda.estimators.base import PrivateEstimator
@@ -67,8 +67,9 @@ class FunctionOnScalarRegression(MultiOutputMixin, RegressorMixin, PrivateEstima
     ----------
     epsilon : float, str or Fraction
         The privacy budget. It has no default: it is a decision.
-    bound : L2Ball
-        The public ball that every curve is clipped to. It has no default.
+    bound : L2Ball, Range or RMS
+        The public ball that every curve is clipped to, such as ``dp.Range(2, 25)`` for values between 2 and 25. It has
+        no default.
     covariate_bound : float or sequence of (low, high)
         A public norm of the covariates of one record, or one range for each. It has no default.
     kernel : Kernel or callable, optional
@@ -107,7 +108,7 @@ class FunctionOnScalarRegression(MultiOutputMixin, RegressorMixin, PrivateEstima
     def __init__(
         self,
         epsilon: Epsilon | None = None,
-        bound: L2Ball | None = None,
+        bound: BallLike | None = None,
         covariate_bound: float | Iterable[Iterable[float]] | Iterable[float] | None = None,
         kernel: Kernel | Callable[..., Any] | None = None,
         split: float | None = None,
@@ -139,6 +140,7 @@ class FunctionOnScalarRegression(MultiOutputMixin, RegressorMixin, PrivateEstima
     def fit(self, X: Records, Y: Records) -> Self:
         """Release the moments of covariates and curves, and the coefficient functions they make."""
         whole = getattr(Y, "ndim", 2) == 1
+        self._forget()
         width = self._width_of(Y) if self.invalid == "center" else 1
         X, Y = self._checked(X, Y, width, multi_output=True, y_numeric=True)
         single = whole or Y.ndim == 1

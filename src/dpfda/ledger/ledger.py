@@ -12,16 +12,22 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
+from dpfda.core import markup
 from dpfda.core.checks import Epsilon, as_epsilon
 from dpfda.core.codec import exact_fraction
 from dpfda.core.errors import LedgerError, ParameterError, shown
+from dpfda.core.files import as_path
 from dpfda.ledger import home, store
 from dpfda.ledger.entries import FORMAT, Balance, Entry, now, seal
 
+#: How many charges a notebook shows, and the longest fraction that it writes out.
+SHOWN, MOST_DIGITS = 10, 20
+T = TypeVar("T")
 #: The longest name of a plan or a query in an entry.
 LONGEST_TEXT = 2000
+CURE = "Pass ledger='study.ledger', or dp.Ledger.create('study.ledger', epsilon=2, study='load-2026')."
 
 
 @dataclass(frozen=True)
@@ -55,7 +61,10 @@ class Ledger:
     study: str | None = None
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "path", Path(self.path).absolute())  # another working directory is another place
+        if not (self.study is None or isinstance(self.study, str)):
+            raise ParameterError("study is the name of a ledger's study", shown(self.study), "Pass study='load-2026'.")
+        path = as_path(self.path, "a ledger", CURE)
+        object.__setattr__(self, "path", path.absolute())  # another working directory is another place
         object.__setattr__(self, "study", self._read().study)  # another study's file in this place is refused
 
     @classmethod
@@ -66,7 +75,7 @@ class Ledger:
             raise ParameterError(
                 "a ledger belongs to a study with a printable name", shown(study), "Pass study='load-2026'."
             )
-        target = Path(path).absolute()
+        target = as_path(path, "a ledger", CURE).absolute()
         row = (FORMAT, study, str(budget), str(delta_cost), now())
         with store.making(target) as db:
             balance = Balance.before_charges(study, budget, delta_cost, row[-1], seal("", row))
@@ -120,7 +129,7 @@ class Ledger:
             book = store.load_book(db, self.path.name, self.study)
             self._refuse_elsewhere(db, book.balance, seen)
         found = []
-        for release in releases:
+        for release in _releases(releases):
             entry = self._entry_of(book.entries, release)
             if entry is None:
                 raise LedgerError(
@@ -133,7 +142,7 @@ class Ledger:
 
     def backup(self, path: str | os.PathLike[str]) -> Path:
         """One state of the ledger in a new file, while others go on charging; it refuses charges until adopted."""
-        target = Path(path).absolute()
+        target = as_path(path, "a backup", "Pass path='study.backup'.").absolute()
         with store.copied(self.path, self.study) as (memory, book), store.making(target) as db:
             _settle(memory, book.balance.settled(home.BACKUP, "no"))
             memory.backup(db)
@@ -145,13 +154,13 @@ class Ledger:
         `releases` are the saved releases that it may lack, `spent` is an amount (0: nothing was released). The
         act is recorded. Whoever adopts a copy says that no other is in use: the promise of the budget rests on it.
         """
-        given = list(releases)
+        given = _releases(releases)
         if spent is None and not given:
             raise ParameterError(
                 "what was released since the file was copied must be said", "nothing",
                 "Pass spent=0 if nothing was, spent=1/2 for an amount, or the saved releases.",
             )  # fmt: skip
-        amount = Fraction(0) if spent is None or exact_fraction(spent) == 0 else as_epsilon(spent)
+        amount = Fraction(0) if spent is None or exact_fraction(spent) == 0 else as_epsilon(spent, "spent")
         with store.writing(self.path) as db:
             book = store.load_book(db, self.path.name, self.study)
             balance, new = book.balance, list[Entry]()
@@ -195,6 +204,21 @@ class Ledger:
     def delta_spent(self) -> Fraction:
         return self._read().last.spent_delta
 
+    def _repr_html_(self) -> str:
+        """The budget, and the last charges."""
+        entries = self.history()
+        balance = self._read()
+        budget = [("study", balance.study), ("budget", _cost(balance.epsilon, balance.delta))]
+        budget += [
+            ("spent", _cost(balance.last.spent, balance.last.spent_delta)),
+            ("left", _cost(balance.left, balance.delta - balance.last.spent_delta)),
+            ("charges", f"{len(entries):,}"),
+        ]
+        rows = [(str(e.number), e.time, e.query, _cost(e.epsilon, e.delta), e.plan[:12]) for e in entries[-SHOWN:]]
+        names = ("number", "time", "query", "cost", "plan")
+        last = markup.columns(f"The last {len(rows)} charges", names, rows) if rows else ""
+        return markup.facts("Ledger", budget) + last
+
     def _read(self) -> Balance:
         with store.reading(self.path) as db:
             return store.load_balance(db, self.path.name, self.study)
@@ -225,6 +249,14 @@ class Ledger:
         return next((e for e in entries if (e.plan, e.query) == (release.plan.digest, restored)), None)
 
 
+def _releases(given: Iterable[T]) -> list[T]:
+    """Saved releases, each of which says where it was charged."""
+    found = list(given) if isinstance(given, Iterable) else None
+    if found is None or not all(hasattr(release, "seal") and hasattr(release, "study") for release in found):
+        raise ParameterError("these are releases", shown(given), "Pass releases=[dp.load('mean.json'), ...].")
+    return found
+
+
 def _restored(release: Any) -> str:
     return f"{release.query} (restored: entry {release.entry}, seal {release.seal})"
 
@@ -232,6 +264,11 @@ def _restored(release: Any) -> str:
 def _settle(db: sqlite3.Connection, settled: Balance) -> Balance:
     store.add_home(db, settled.homes[-1])
     return settled
+
+
+def _cost(epsilon: Fraction, delta: Fraction) -> str:
+    exact = str(epsilon) if len(str(epsilon)) <= MOST_DIGITS else f"about {float(epsilon):g}"
+    return f"epsilon {exact}" + (f", delta {float(delta):g}" if delta else "")
 
 
 def _as_delta(value: object) -> Fraction:

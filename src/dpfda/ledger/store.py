@@ -12,10 +12,11 @@ import stat
 import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
+from difflib import SequenceMatcher
 from functools import cache
 from pathlib import Path
 
-from dpfda.core.errors import LedgerError
+from dpfda.core.errors import FileError, LedgerError
 from dpfda.ledger import verified
 from dpfda.ledger.entries import Balance, Book, Entry, Home, broken
 
@@ -25,6 +26,8 @@ PAUSE_SECONDS = 0.004
 TICK_SECONDS = 0.01
 #: No cell of a ledger is longer, in bytes.
 LONGEST_CELL = 100_000
+#: Ledgers that are named where one is missing.
+MOST_SHOWN = 3
 SCHEMA = """
 CREATE TABLE study (format TEXT NOT NULL, name TEXT NOT NULL, epsilon TEXT NOT NULL, delta TEXT NOT NULL,
                     created TEXT NOT NULL, seal TEXT NOT NULL);
@@ -93,7 +96,7 @@ def making(path: Path) -> Iterator[sqlite3.Connection]:
         ) from None
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or "no such name is possible"
-        raise LedgerError(f"The ledger {path.name!r} cannot be created: {reason}.") from None
+        raise FileError(f"The ledger {path.name[:60]!r} cannot be made here: {reason}. Choose another place.") from None
     try:
         began = time.monotonic()
         with _connection(path) as db:
@@ -218,17 +221,29 @@ def _inspect(path: Path) -> None:
     try:
         found = os.stat(path)
     except (FileNotFoundError, NotADirectoryError, ValueError):
-        raise LedgerError(
-            f"There is no ledger {name!r}. Make one: dpfda ledger create {name} --epsilon 1 --study NAME."
-        ) from None
+        raise LedgerError(f"There is no ledger {name!r}. {_beside(path)}") from None
     except OSError as error:
-        raise LedgerError(f"The ledger {name!r} cannot be used ({error.strerror}).") from None
+        raise LedgerError(f"The ledger {name!r} cannot be used: {error.strerror}. Check its permissions.") from None
     if not stat.S_ISREG(found.st_mode):
         raise LedgerError(f"{name!r} is not a ledger: it is not an ordinary file. Pass the file of a ledger.")
     if os.name == "posix" and found.st_mode & stat.S_IWOTH:
         raise LedgerError(f"Everybody may write to {name!r}, so nobody can rely on it. Run: chmod o-w {name}.")
     if found.st_nlink > 1:  # each name would have its own journal, and a crash would damage the file
         raise LedgerError(f"{name!r} has several names (hard links); a ledger has one. Remove the others.")
+
+
+def _beside(path: Path) -> str:
+    """Ledgers in the same folder, by their endings: one of them was meant, more often than a new one."""
+    try:
+        found = sorted(other.name for other in path.parent.iterdir() if other.suffix == ".ledger")
+    except (OSError, ValueError):
+        return f"There is no folder {path.parent.name!r} that can be read either. Check the path."
+    if not found:
+        return "Nothing in its folder ends in .ledger. Check the path, or make one with dpfda ledger create."
+    found.sort(key=lambda name: -SequenceMatcher(None, name, path.name).ratio())
+    listed = ", ".join(repr(name[:60]) for name in found[:MOST_SHOWN])
+    others = f"{listed} and {len(found) - MOST_SHOWN} more" if len(found) > MOST_SHOWN else listed
+    return f"In its folder there is {others}. Check the name, or make one with dpfda ledger create."
 
 
 def _spoken(error: sqlite3.Error, name: str) -> Exception:

@@ -44,7 +44,9 @@ class AR(Penalized):
     def resolved(self, problem: Problem, epsilon: Fraction) -> Self:
         if problem.smooths:
             raise ParameterError(
-                "AR thresholds the coefficients of a mean", "a density", "Use KNorm(), Minimax(), QR() or FRL()."
+                "AR thresholds the coefficients of a mean",
+                "a density",
+                "Use method=dp.methods.KNorm().",
             )
         check_rough(self.eta)
         eta = self.eta or 2 * (1 + 2 / (problem.decay or 4.0))

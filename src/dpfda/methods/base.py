@@ -189,7 +189,7 @@ def check_components(components: int | None) -> None:
         raise ParameterError(
             "components must be a whole number from 1",
             shown(components),
-            "Pass components=10, or None to choose from public things.",
+            "Take 10, say, or leave components out to have it chosen.",
         )
 
 

@@ -49,7 +49,11 @@ class GaussianProcess(Method):
     def __post_init__(self) -> None:
         delta = exact_fraction(self.delta)
         if delta is None or not 0 < delta < 1:
-            raise ParameterError("delta must lie strictly between 0 and 1", shown(self.delta), "Pass delta=1e-6.")
+            raise ParameterError(
+                "delta must lie strictly between 0 and 1",
+                shown(self.delta),
+                "Pass method=dp.methods.GaussianProcess(delta=1e-6).",
+            )
         object.__setattr__(self, "delta", delta)
         for name in ("eta", "psi"):
             check_positive(name, getattr(self, name))

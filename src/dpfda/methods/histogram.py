@@ -74,7 +74,7 @@ class Histogram(Method):
     def frame(self, problem: P) -> P:
         if not isinstance(problem, DensityProblem) or problem.width > 1:
             raise ParameterError(
-                "histograms are for densities in one dimension", "another target", "Use dp.methods.KNorm()."
+                "histograms are for densities in one dimension", "another target", "Use method=dp.methods.KNorm()."
             )
         return problem
 

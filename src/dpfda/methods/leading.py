@@ -49,7 +49,7 @@ class Leading(Method):
 
     def frame(self, problem: P) -> P:
         if not isinstance(problem, CovarianceProblem):
-            raise ParameterError("Leading is for covariances", "another problem", "Use dp.methods.KNorm() here.")
+            raise ParameterError("Leading is for covariances", "another problem", "Use method=dp.methods.KNorm() here.")
         return replace(problem, by_power=True)
 
     def resolved(self, problem: Problem, epsilon: Fraction) -> Self:

@@ -20,7 +20,7 @@ from numpy.typing import ArrayLike
 
 from dpfda.core import codec
 from dpfda.core.codec import Fact
-from dpfda.core.errors import FileError
+from dpfda.core.errors import FileError, ParameterError, shown
 from dpfda.core.origins import Between
 from dpfda.engines import Checkpoint, Declared, Summary
 from dpfda.engines.task import Labels
@@ -57,12 +57,16 @@ class SealedFact(Fact):
         return codec.digest(codec.to_plain(self))
 
     @classmethod
-    def from_json(cls, text: str) -> Self:
-        """The plan that :meth:`to_json` wrote; edited or damaged text is refused."""
-        body = codec.unseal(text, "plan", VERSION)
+    def from_json(cls, text: str, name: str = "") -> Self:
+        """The plan that :meth:`to_json` wrote; edited or damaged text is refused, by the `name` of its file."""
+        if not isinstance(text, str):
+            raise ParameterError("a plan is read from text", shown(text), "Pass what to_json() gave.")
+        body = codec.unseal(text, "plan", VERSION, name)
         plan = codec.from_plain(body.get("plan"))
         if not isinstance(plan, cls):
-            raise FileError(f"The file holds no {cls.__name__}.")
+            found = type(plan).__name__ if isinstance(plan, SealedFact) else "something else"
+            this = repr(name[:60]) if name else "This text"
+            raise FileError(f"{this} holds a {found}, and a {cls.__name__} is needed. Check the path.")
         plan.take_choice(body.get("chosen"))
         return plan
 
@@ -160,6 +164,9 @@ class Plan(SealedFact, ABC, Generic[R]):
 
     def check_current(self) -> None:
         """Refuse to carry out what an earlier version would have done in another way."""
+
+    def check_worth(self) -> None:
+        """Refuse, before the charge and by public facts alone, what could say nothing at all."""
 
     def build_release(self, drawn: Sequence[np.ndarray], receipt: Receipt) -> R:
         """The release that these draws come to, with what is done after the noise by default."""

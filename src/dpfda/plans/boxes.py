@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -26,7 +26,7 @@ def as_domain(domain: Any) -> tuple[tuple[float, float], ...]:
     except (TypeError, ValueError, IndexError, KeyError):
         raise ParameterError("domain must be a list of (low, high) pairs", shown(domain), cure) from None
     if not 1 <= len(pairs) <= 3 or any(len(pair) != 2 for pair in pairs):
-        raise ParameterError("domain must hold one to three (low, high) pairs", shown(pairs), cure)
+        raise ParameterError("domain must hold one to three (low, high) pairs", shown(domain), cure)
     if not all(np.isfinite(pair).all() and pair[0] < pair[1] for pair in pairs):
         raise ParameterError("a domain runs from a finite low to a larger finite high", shown(pairs), cure)
     if not all(1e-15 <= high - low <= 1e15 for low, high in pairs):
@@ -53,9 +53,10 @@ def as_cells(cells: int | Sequence[int] | np.ndarray | None, dimension: int) -> 
 def as_axis_names(axes: str | Sequence[str] | None, dimension: int) -> tuple[str, ...]:
     if axes is None:
         return ("x", "y", "z")[:dimension]
-    names = (axes,) if isinstance(axes, str) else tuple(axes)
+    names = (axes,) if isinstance(axes, str) else tuple(axes) if isinstance(axes, Iterable) else ()
     if len(names) != dimension:
-        raise ParameterError(f"axes must be {dimension} names", shown(axes), "Pass axes=['age (years)'], say.")
+        count = "one name" if dimension == 1 else f"{dimension} names"
+        raise ParameterError(f"axes must be {count}", f"{len(names)} of them", "Pass axes=['age (years)'], say.")
     for name in names:
         check_name("names of axes", name)
     return names
@@ -75,7 +76,7 @@ def as_edges(edges: Sequence[Any], grid: AnyGrid) -> tuple[tuple[float, ...], ..
     try:
         single = len(grid.axes) == 1 and np.ndim(edges[0]) == 0
         lines = [np.asarray(e, dtype=float) for e in ([edges] if single else edges)]
-    except (TypeError, ValueError, IndexError):
+    except (TypeError, ValueError, LookupError):
         raise ParameterError("edges must be numbers, one list per coordinate", shown(edges), cure) from None
     if len(lines) != len(grid.axes) or any(line.ndim != 1 or line.size < 3 for line in lines):
         raise ParameterError("edges must make at least two bins along each coordinate", shown(edges), cure)

@@ -49,6 +49,9 @@ TELL_APART, MOST_PRICE = 12.0, 0.05
 NOTHING, DECAYS = 0.8, (0.0, 2.0, 4.0)
 #: How far curves stray, typically, of the bound's radius; a radius that is chosen is wider than need be by this factor.
 STRAY, WIDER = 0.35, 1.2
+#: Where all curves are beyond the bound no scale and no radius holds any, and one of the smallest three octaves is
+#: chosen for its price, twice; where most are, the largest, twice. From this n epsilon on noise does not look the same.
+SMALLEST_OCTAVES, ENOUGH = 3, 200.0
 COUNTED = {3: "three", 4: "four", 5: "five"}
 
 
@@ -139,6 +142,14 @@ class Centring(Schedule):
         assert isinstance(stage.problem, CovarianceProblem)
         assert self.method.check is not None
         return check_stage(stage.problem, published, self.bound, self._outside, self._divided, self.method.check)
+
+    def bound_too_small(self, drawn: Sequence[np.ndarray]) -> bool | None:
+        """Whether most curves reach beyond the bound, by the scale and the radius; None where these do not tell."""
+        if self.method.scale is None or self.problem.n * float(self.epsilon) < ENOUGH:
+            return None
+        scale, radius = (int(np.argmax(drawn[self._step(name)])) for name in ("scale", "choose"))
+        smallest = scale >= SCALES.size - 4 * SMALLEST_OCTAVES and radius >= RADII.size - 4 * SMALLEST_OCTAVES
+        return smallest or scale == radius == 0
 
     def checked(self, drawn: Sequence[np.ndarray]) -> Checked | None:
         """What the last pass said of the published surface, if there was one."""

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 import numpy as np
 
 from dpfda.bounds.bodies import L2Ball
+from dpfda.bounds.units import BallLike
 from dpfda.core.checks import Epsilon, Invalid, Neighbors, check_choice
 from dpfda.core.codec import LATER
 from dpfda.core.errors import ParameterError
@@ -56,7 +57,7 @@ class CovariancePlan(Plan[CovarianceRelease]):
         one.
     epsilon : float, str or Fraction
         The privacy budget; 0.1 means one tenth, as "1/10" does.
-    bound : L2Ball
+    bound : L2Ball, Range or RMS
         The public ball that every curve is clipped to; its centre is what deviations are taken from.
     grid : Grid or int
         Where curves have their values; a number of points lies on [0, 1].
@@ -105,7 +106,7 @@ class CovariancePlan(Plan[CovarianceRelease]):
             *,
             n: int,
             epsilon: Epsilon,
-            bound: L2Ball,
+            bound: BallLike,
             grid: Grid | int,
             kernel: Kernel | Callable[..., Any] | None = None,
             method: Method | None = None,
@@ -187,6 +188,10 @@ class CovariancePlan(Plan[CovarianceRelease]):
     def checked(self, drawn: Sequence[np.ndarray]) -> Checked | None:
         """What a check said of the published surface, if there was one."""
         return self.schedule.checked(drawn) if isinstance(self.schedule, Centring) else None
+
+    def bound_too_small(self, drawn: Sequence[np.ndarray]) -> bool | None:
+        """Whether most curves reach beyond the bound, by what was drawn; None where that does not tell."""
+        return self.schedule.bound_too_small(drawn) if isinstance(self.schedule, Centring) else None
 
     @property
     def release_type(self) -> type[CovarianceRelease]:

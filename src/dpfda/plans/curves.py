@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias, cast
 
 import numpy as np
 
 from dpfda.bounds.bodies import Bound, L2Ball
+from dpfda.bounds.units import UnitBound
 from dpfda.core.checks import INVALID, NEIGHBORS, as_epsilon, check_choice, check_integer, number_of_records
 from dpfda.core.errors import ParameterError, shown
 from dpfda.plans.checks import check_method
-from dpfda.results.wording import describe_bound
+from dpfda.results.wording import bound_meaning, describe_bound
 from dpfda.spaces.alignment import Alignment, as_align
 from dpfda.spaces.grid import AnyGrid, Grid
 from dpfda.spaces.kernels import as_kernel
@@ -47,13 +48,12 @@ def check_records(plan: CurvePlan, bound: type, alone: str) -> None:
     put = partial(object.__setattr__, plan)
     put("epsilon", as_epsilon(plan.epsilon))
     put("n", number_of_records(plan.n, alone))
+    if isinstance(plan.bound, UnitBound):
+        put("bound", _ball(plan))
     ball = bound is L2Ball and type(plan.bound) is not L2Ball  # covariances and regressions square its radius
     if ball or not isinstance(plan.bound, bound):
-        raise ParameterError(
-            "bound must be a public bound on one curve" + ("" if bound is Bound else ", an L2 ball"),
-            shown(plan.bound),
-            "Pass bound=dp.L2Ball(radius): there is no default, and it is never read from data.",
-        )
+        rule = "bound must be a public bound on one curve" + ("" if bound is Bound else ", an L2 ball")
+        raise ParameterError(rule, shown(plan.bound), _bound_cure(plan.bound))
     put("grid", as_grid(plan.grid))
     check_choice("neighbors", plan.neighbors, NEIGHBORS)
     check_choice("invalid", plan.invalid, INVALID)
@@ -66,6 +66,31 @@ def check_records(plan: CurvePlan, bound: type, alone: str) -> None:
     if center is not None and center.size == plan.grid.count > 1:
         put("bound", replace(plan.bound, center=np.repeat(center, plan.grid.domain.size)))  # one level per component
     plan.bound.center_on(plan.grid.size)
+
+
+def _ball(plan: CurvePlan) -> L2Ball:
+    """What a bound in units is on the grid of the plan."""
+    assert isinstance(plan.bound, UnitBound)
+    if plan.standardize:
+        raise ParameterError(
+            "a bound in the units of the curves is for curves that keep them",
+            f"dp.{type(plan.bound).__name__} with standardize=True",
+            "Pass bound=dp.L2Ball(1.0): standardised curves have norm one.",
+        )
+    return plan.bound.on(as_grid(plan.grid))
+
+
+def _bound_cure(given: object) -> str:
+    """What to pass instead of this."""
+    never = "there is no default, and it is never read from data"
+    if isinstance(given, tuple | list) and len(given) == 2:
+        return f"Pass bound=dp.Range(low, high) for values between these two: {never}."
+    if given is None:
+        never += " (dp.suggest_radius finds one privately, for a small budget)"
+    return (
+        "Pass bound=dp.Range(low, high) for values between two public numbers, or dp.L2Ball(radius, center) for a "
+        f"norm: {never}."
+    )
 
 
 def check_alignment(plan: AlignedPlan) -> None:
@@ -90,10 +115,13 @@ def as_grid(grid: object) -> AnyGrid:
     if isinstance(grid, int | np.integer) and not isinstance(grid, bool):
         return Grid.uniform(0, 1, int(grid))
     if not isinstance(grid, AnyGrid):
+        times = isinstance(grid, np.ndarray | list | tuple | range)
         raise ParameterError(
             "grid must be a Grid (or a product of two) or a number of points",
-            shown(grid),
-            "Pass grid=dp.Grid.uniform(0, 1, 48), or 48.",
+            type(grid).__name__ if times else shown(grid),
+            "Pass grid=dp.Grid(times), where times are these numbers."
+            if times
+            else "Pass grid=dp.Grid.uniform(0, 1, 48), or grid=48.",
         )
     return grid
 
@@ -114,11 +142,20 @@ def curve_words(plan: CurvePlan, noun: str) -> tuple[tuple[tuple[str, str], ...]
     bound = describe_bound(plan.bound, plan.grid.volume)
     bound += ", over all components together" if plan.grid.count > 1 else ""
     rows, more = curve_facts(plan, noun)
+    told: tuple[tuple[str, str], ...] = ()
+    if has_units(plan):
+        meaning = bound_meaning(cast(L2Ball, plan.bound), plan.grid, noun)
+        told, more = (("in their units", meaning),), f" {meaning[:1].upper()}{meaning[1:]}.{more}"
     text = (
         f"Each {noun} is clipped to a public bound before it is used ({bound}). The guarantee "
         f"holds whatever the data is; only accuracy depends on the bound being a good one.{more}"
     )
-    return (("bound", bound), ("grid", repr(plan.grid)), *rows), text
+    return (("bound", bound), *told, ("grid", repr(plan.grid)), *rows), text
+
+
+def has_units(plan: CurvePlan) -> bool:
+    """Whether the bound can be told in the units of the curves: a ball, of curves that keep theirs."""
+    return type(plan.bound) is L2Ball and not plan.standardize
 
 
 def curve_facts(plan: CurvePlan, noun: str) -> tuple[tuple[tuple[str, str], ...], str]:

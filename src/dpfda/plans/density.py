@@ -192,7 +192,7 @@ class DensityPlan(Plan[DensityRelease]):
             raise ParameterError(
                 "a density's kernel must be Gaussian, Exponential or Matern",
                 shown(kernel),
-                "Pass dp.kernels.Gaussian().",
+                "Pass kernel=dp.kernels.Gaussian().",
             )
         if kernel.length_scale is not None and self.bandwidth is not None:
             raise ParameterError(

@@ -6,11 +6,13 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import ArrayLike
 
+from dpfda.bounds.bodies import L2Ball
+from dpfda.bounds.units import root_length
 from dpfda.core.errors import ParameterError
 from dpfda.methods import Auto, Staged
 from dpfda.plans.accuracy import Accuracy, inner_range
+from dpfda.plans.bound_fit import BoundFit, Guess, GuessedCurves, bound_fit
 from dpfda.plans.forecasts import MeanClass, round_errors, stage_errors
 from dpfda.plans.rounds import Rounds
 from dpfda.plans.verdict import Rate, verdict
@@ -22,6 +24,8 @@ if TYPE_CHECKING:
 
 #: Where Auto takes at most so many components, a release is mostly noise whatever is guessed of the signal.
 FEW_COMPONENTS = 4
+#: A ball of this many times the size of guessed curves holds nearly all of them.
+HELD = 1.5
 
 
 class ForecastAccuracy(Accuracy):
@@ -64,10 +68,10 @@ class ForecastAccuracy(Accuracy):
     def rated(self) -> tuple[float, str]:
         return super().rated[0], self.few_components
 
-    def rated_over(self, members: MeanClass) -> tuple[float, str]:
-        """The same for other members than the plan's own."""
-        typical = members.typical(self.risks_over(members)) / members.typical(members.signals)
-        return float(np.sqrt(typical)), self.few_components
+    def rated_over(self, members: MeanClass, size: float | None = None) -> tuple[float, str]:
+        """The same for other members than the plan's own; where errors are compared with a size, by that."""
+        signal = members.typical(members.signals) if size is None else size**2
+        return float(np.sqrt(members.typical(self.risks_over(members)) / signal)), self.few_components
 
     @cached_property
     def verdict(self) -> Verdict:
@@ -75,24 +79,35 @@ class ForecastAccuracy(Accuracy):
         bound = None if members is None or self.finds_scale else self._rate_over(members)
         return verdict(self.plan, self.rated, self.signal_name, self.rate, bound)
 
-    def verdict_for(self, guess: ArrayLike) -> Verdict:
-        """The verdict for a mean that is publicly guessed: a curve on the grid."""
+    def verdict_for(self, guess: Guess) -> Verdict:
+        """The verdict for curves that are publicly guessed: their mean, their level or their range."""
         if self.members is None:
             raise ParameterError("a guess is judged where curves are", repr(self.plan.method), "Leave method out.")
-        values = np.asarray(guess, dtype=float).ravel()
-        if values.shape != (self.plan.grid.size,) or not np.isfinite(values).all():
-            raise ParameterError(
-                f"a guess has one finite value for each of {self.plan.grid.size} grid points",
-                f"shape {np.shape(guess)}",
-                "Evaluate it on plan.grid.points.",
-            )
+        curves = GuessedCurves.of(guess, self.plan.bound, self.plan.grid)
+        a_curve = not curves.size_name
+        values = np.asarray(guess, dtype=float).ravel() if a_curve else curves.center + curves.size_about
         members = MeanClass.about(self.plan.problem, values)
-        rate = self._rate_over(members)
-        return verdict(self.plan, self.rated_over(members), self.signal_name, rate, None if self.finds_scale else rate)
+        size = None if a_curve else curves.size * root_length(self.plan.grid)
+        rate, name = self._rate_over(members, size), curves.size_name or self.signal_name
+        fit, rated = self.bound_fit(guess, members), self.rated_over(members, size)
+        return verdict(self.plan, rated, name, rate, None if self.finds_scale else rate, fit.sentence if fit else "")
 
-    def _rate_over(self, members: MeanClass) -> Rate:
+    def bound_fit(self, guess: Guess, members: MeanClass) -> BoundFit | None:
+        """Whether the bound suits the guess, and what a loose one costs; None where curves are bounded otherwise."""
+        plan = self.plan
+        if type(plan.bound) is not L2Ball or plan.standardize:
+            return None
+
+        def cost_over(ball: L2Ball) -> float:
+            ball = L2Ball(max(ball.radius, HELD * float(members.sizes.max())), ball.center)
+            fitting = members.typical(plan._varied(bound=ball).accuracy.risks_over(members))
+            return float(np.sqrt(members.typical(self.risks_over(members)) / fitting))
+
+        return bound_fit(guess, plan.bound, plan.grid, cost_over)
+
+    def _rate_over(self, members: MeanClass, size: float | None = None) -> Rate:
         """Rates the plan with other facts, for these curves."""
-        return lambda **facts: self.plan._varied(**facts).accuracy.rated_over(members)
+        return lambda **facts: self.plan._varied(**facts).accuracy.rated_over(members, size)
 
     # -- what the plan knows ---------------------------------------------------------------
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from fractions import Fraction
 from typing import Any, ClassVar, Generic, TypeVar
 
-from dpfda.core import codec
+from dpfda.core import codec, markup
 from dpfda.core.errors import ParameterError, shown
 from dpfda.core.origins import Between
 from dpfda.engines import Checkpoint, Declared, Summary
@@ -112,10 +112,27 @@ class JointPlan(SealedFact, ABC, Generic[P]):
         return codec.seal("plan", VERSION, {"plan": codec.to_plain(self)})
 
     def __repr__(self) -> str:
+        rows = [f"  {name}: n {n}, {how}, expected risk {risk}, {word}" for name, n, how, risk, word in self._rows]
+        return "\n".join([self._caption, *rows])
+
+    def _repr_html_(self) -> str:
+        return markup.columns(self._caption, (self.member_word, "n", "method", "expected risk", "verdict"), self._rows)
+
+    @property
+    def _caption(self) -> str:
         together = f"{len(self.names)} {self._members_word}, {cost(self)} together"
-        rows = [f"{type(self).__name__} {self.digest[:12]}: {together}"]
-        for name, plan in self.members.items():
-            count = f"n {'about ' if plan.problem.count_is_private else ''}{plan.n:,}"
-            risk = f"expected risk {number(plan.expected_risk)}, {plan.verdict.word}"
-            rows.append(f"  {name}: {count}, {plan.chosen!r}, {risk}")
-        return "\n".join(rows)
+        return f"{type(self).__name__} {self.digest[:12]}: {together}"
+
+    @property
+    def _rows(self) -> list[tuple[str, str, str, str, str]]:
+        """Each plan in a row: name, n, method, expected risk and verdict."""
+        return [
+            (
+                name,
+                f"{'about ' if plan.problem.count_is_private else ''}{plan.n:,}",
+                repr(plan.chosen),
+                number(plan.expected_risk),
+                plan.verdict.word,
+            )
+            for name, plan in self.members.items()
+        ]

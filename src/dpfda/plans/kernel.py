@@ -30,7 +30,7 @@ from dpfda.core.labels import as_groups
 from dpfda.methods import FRL, KNorm, Method
 from dpfda.plans.accuracy import Accuracy, KernelAccuracy
 from dpfda.plans.base import Plan
-from dpfda.plans.checks import CHOSEN, as_box
+from dpfda.plans.checks import CHOSEN, as_box, check_method
 from dpfda.plans.class_densities import ClassDensities, components_for, density_functions, suits
 from dpfda.plans.kernel_choice import as_stationary, candidates, kernel_words
 from dpfda.plans.schedule import Schedule
@@ -188,6 +188,7 @@ class KernelPlan(Plan[FunctionRelease]):
             put("psi", psi)
         if self.psi < (least := self._least_penalty(self.features)):
             raise ParameterError(f"psi must be at least {least:.1e} here", self.psi, "Leave it out to have it chosen.")
+        check_method(self.method)
         if self.method is None:
             put("method", self._quieter())
         self.stage  # noqa: B018  (calibrate now: a plan that cannot be carried out is refused when it is made)

@@ -19,7 +19,9 @@ def as_stationary(kernel: object) -> Stationary:
     kernel = Gaussian() if kernel is None else kernel
     if not isinstance(kernel, Stationary):
         raise ParameterError(
-            "a model's kernel must be Gaussian, Exponential or Matern", shown(kernel), "Pass dp.kernels.Gaussian()."
+            "a model's kernel must be Gaussian, Exponential or Matern",
+            shown(kernel),
+            "Pass kernel=dp.kernels.Gaussian().",
         )
     return kernel
 

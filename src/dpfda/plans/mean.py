@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from dpfda.bounds.bodies import Bound
+from dpfda.bounds.units import BoundLike
 from dpfda.core.checks import Epsilon, Invalid, Neighbors, check_choice
 from dpfda.core.codec import LATER, Plain, from_plain
 from dpfda.core.errors import PlanMismatch
@@ -21,6 +22,7 @@ from dpfda.methods.checked import Checked
 from dpfda.methods.outlook import LOOSE
 from dpfda.noise import Ball
 from dpfda.plans.base import Plan
+from dpfda.plans.bound_fit import Guess
 from dpfda.plans.checks import CHOSEN
 from dpfda.plans.curves import alignment_of, check_alignment, check_curves, curve_words, with_words
 from dpfda.plans.forecast_accuracy import ForecastAccuracy
@@ -84,8 +86,9 @@ class MeanPlan(Plan[MeanRelease]):
         one.
     epsilon : float, str or Fraction
         The privacy budget; 0.1 means one tenth, as "1/10" does.
-    bound : Bound
-        The public bound that every curve is clipped to.
+    bound : Bound, Range or RMS
+        The public bound that every curve is clipped to; one in the units of the curves is kept as the ball that it is
+        on the grid.
     grid : Grid, a product of grids, or int
         Where curves have their values; a number of points lies on [0, 1].
     kernel : Kernel or callable, optional
@@ -132,7 +135,7 @@ class MeanPlan(Plan[MeanRelease]):
             *,
             n: int,
             epsilon: Epsilon,
-            bound: Bound,
+            bound: BoundLike,
             grid: AnyGrid | int,
             kernel: Kernel | Callable[..., Any] | None = None,
             method: Method | None = None,
@@ -181,8 +184,8 @@ class MeanPlan(Plan[MeanRelease]):
     def check_current(self) -> None:
         if self._outdated:
             raise PlanMismatch(
-                "This plan was saved by an earlier version, whose dp.Auto() chose in another way: plan again "
-                "(dp.MeanPlan(...) with the same facts), and have the new plan reviewed."
+                "This plan was saved by an earlier version, whose automatic method chose in another way: plan again "
+                "with the same facts, and have the new plan reviewed."
             )
 
     def take_choice(self, saved: Plain) -> None:
@@ -245,13 +248,16 @@ class MeanPlan(Plan[MeanRelease]):
         parts = [part for part in self.schedule.expected_stage.parts if part.where.max() < self.basis.size]
         return self.postprocess and (isinstance(self.method, Auto) or all(isinstance(p.law, Ball) for p in parts))
 
-    def verdict_for(self, guess: ArrayLike) -> Verdict:
-        """The verdict where the mean itself is publicly guessed, instead of over the plan's class.
+    def verdict_for(self, guess: Guess) -> Verdict:
+        """The verdict where curves are publicly guessed, instead of over the plan's class.
+
+        It also says whether the bound is likely too tight or too loose for them.
 
         Parameters
         ----------
-        guess : array
-            A curve, one value for each grid point: an earlier study's mean, say. Never the data's own.
+        guess : array, float or Range
+            The mean, one value for each grid point (an earlier study's, say), its level alone, or the range in which
+            curves usually lie. Never the data's own.
 
         Returns
         -------
@@ -263,6 +269,8 @@ class MeanPlan(Plan[MeanRelease]):
         >>> plan = dp.MeanPlan(n=4000, epsilon=1.0, bound=dp.L2Ball(2.0), grid=48, method=dp.methods.KNorm(8))
         >>> plan.verdict_for(np.sin(6 * plan.grid.points)).word
         'clear'
+        >>> plan.verdict_for(dp.Range(4, 12)).bound[:40]
+        'The bound is too tight for the guess: cu'
         """
         return self.accuracy.verdict_for(guess)
 

@@ -121,7 +121,8 @@ class MomentPlan(Plan[R]):
             raise ParameterError(
                 "split must lie strictly between 0 and 1", shown(self.split), "It is the first moment's share."
             )
-        if self.passes is not None and (isinstance(self.passes, bool) or self.passes not in (1, 4)):
+        whole = isinstance(self.passes, int | np.integer) and not isinstance(self.passes, bool)
+        if self.passes is not None and not (whole and self.passes in (1, 4)):
             raise ParameterError("passes must be 1 or 4", shown(self.passes), "Leave it out to have it chosen.")
 
     # -- what was settled -----------------------------------------------------------------------

@@ -95,6 +95,7 @@ def measurement(plan: Plan[R], domain: Domain | None = None, columns: Columns = 
     (24,)
     """
     _check_features()
+    plan.check_worth()
     if plan.delta > 0:
         raise ParameterError(
             "a measurement under max divergence is pure: it cannot state a delta",

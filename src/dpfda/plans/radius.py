@@ -2,137 +2,48 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING, ClassVar, Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from dpfda.bounds.bodies import L2Ball
-from dpfda.core.checks import Epsilon, Invalid, Neighbors
+from dpfda.bounds.units import BallLike
+from dpfda.core.checks import Epsilon, Invalid, Neighbors, check_choice
 from dpfda.core.codec import LATER, exact_fraction
 from dpfda.core.errors import ParameterError, shown
 from dpfda.methods import KNorm, Method
 from dpfda.plans.accuracy import Accuracy
 from dpfda.plans.base import Plan
 from dpfda.plans.curves import alignment_of, check_alignment, check_records, curve_facts, with_words
-from dpfda.plans.schedule import Schedule
+from dpfda.plans.radius_search import PER_OCTAVE, OneChoice, RadiusSearch, TwoChoices
+from dpfda.plans.radius_words import Held, RadiusAccuracy
 from dpfda.problems.mean import MeanProblem
-from dpfda.problems.norms import TELL_APART, NormProblem, octave_price
-from dpfda.problems.stage import Stage
-from dpfda.results.bands import Band
+from dpfda.problems.norms import NormProblem
 from dpfda.results.radius import RadiusRelease
-from dpfda.results.verdict import COARSE
-from dpfda.results.wording import AccuracyWords, Wording
+from dpfda.results.wording import Wording
 from dpfda.spaces.alignment import Align
 from dpfda.spaces.grid import AnyGrid
 from dpfda.spaces.kernels import Kernel
 from dpfda.spaces.stationary import Matern
 from dpfda.spaces.units import Unit
 
-#: Radii on offer: from largest to smallest by a fourth of an octave each.
-PER_OCTAVE = 4
-#: Octaves about the first choice in which the second looks: where all curves are alike, too high is likelier.
-ABOVE, BELOW = 1, 8
-#: Octaves of the whole range cost no more than this share of the curves that are to be held.
-MOST = 0.8
-#: The public range in which a radius is looked for, unless one is given.
-SMALLEST, LARGEST = 2.0**-30, 2.0**30
+#: The smallest radius on offer, as a share of the largest, unless one is given: five octaves.
+SMALLEST = 2.0**-5
+#: A radius that is sure to hold fewer curves than this share could be anything, and is not released.
+LEAST_HELD = 0.1
 
 
-class RadiusSchedule(Schedule):
-    """Two choices from the same counts: the octave, then the radius. Nothing is read again."""
-
-    keeps_draws: ClassVar[bool] = False
-
-    def __init__(self, plan: RadiusPlan):
-        self.plan = plan
-
-    @cached_property
-    def first(self) -> Stage:
-        return self.plan.problem.choice(self.plan.epsilon / 2)
-
-    def next(self, drawn: Sequence[np.ndarray]) -> Stage | None:
-        if len(drawn) > 1:
-            return None
-        places = np.arange(*self._window(drawn))
-        price = self.plan.price(places.size / PER_OCTAVE)
-        return replace(self.plan.problem, places=places, price=price).choice(self.plan.epsilon / 2)
-
-    def _window(self, drawn: Sequence[np.ndarray]) -> tuple[int, int]:
-        middle = int(self.plan.problem.places[int(np.argmax(drawn[0]))])
-        low, high = middle - PER_OCTAVE * BELOW, middle + PER_OCTAVE * ABOVE + 1
-        return max(low, 0), min(high, self.plan.radii.size)
-
-    def combine(self, drawn: Sequence[np.ndarray]) -> np.ndarray:
-        return self.plan.radii[[self._window(drawn)[0] + int(np.argmax(drawn[1]))]]
-
-    @property
-    def numbers_text(self) -> str:
-        return f"one of {self.plan.problem.size} octaves, then one of its radii"
-
-
-class RadiusAccuracy(Accuracy):
-    """Of a quantile: by which share of the curves it may be missed."""
-
-    plan: RadiusPlan
-    signal_name = "the share of curves that are to be held"
-
-    @property
-    def signal(self) -> float:
-        return float(self.plan.quantile)
-
-    @property
-    def rated(self) -> tuple[float, str]:
-        """What may be missed is a bound that is stated, and no noise in a curve: coarse at worst."""
-        return min(super().rated[0], COARSE), ""
-
-    @property
-    def risk_range(self) -> tuple[float, float]:
-        return self.expected_risk, self.expected_risk
-
-    @property
-    def expected_error(self) -> float:
-        return self.plan.missed**2
-
-    @cached_property
-    def expected_risk(self) -> float:
-        return self.plan.missed**2
-
-    def pointwise_sd(self, t: ArrayLike | None = None) -> np.ndarray:
-        """A radius has no points."""
-        raise ParameterError("a radius has no curve", "points", "Plan a mean with it.")
-
-    def band(self, level: float = 0.95) -> Band:
-        """A radius has no band."""
-        raise ParameterError("a radius has no curve", "points", "Plan a mean with it.")
-
-
-@dataclass(frozen=True)
-class Held(AccuracyWords):
-    """How accurate a radius will be: which share of the curves it holds, in words."""
-
-    risk: str = "share of the curves by which the quantile may be missed, squared"
-    share: str = ""
-
-    @property
-    def rows(self) -> tuple[tuple[str, str], ...]:
-        return (("quantile", self.share),)
-
-    @property
-    def sentence(self) -> str:
-        return f"The share of curves that the radius holds is {self.share}. This depends on no data."
-
-
-@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True, init=False)
 class RadiusPlan(Plan[RadiusRelease]):
     """The plan of a private quantile of the curves' norms about a public centre.
 
-    Two choices among public radii between `smallest` and `largest`, by permute and flip, for half of epsilon each: the
-    octave, then the smallest radius near it that holds the share `quantile` of the curves.
+    One private choice, by permute and flip, among public radii a fourth of an octave apart: the smallest one, nearly,
+    that holds the share `quantile` of the curves. What it promises, and whether that is worth the charge, follows from
+    `n`, `epsilon` and the radii on offer alone (`verdict`).
 
     Parameters
     ----------
@@ -141,14 +52,15 @@ class RadiusPlan(Plan[RadiusRelease]):
         one.
     epsilon : float, str or Fraction
         The privacy budget; 0.1 means one tenth, as "1/10" does.
+    bound : L2Ball, Range or RMS
+        A public bound that surely holds the curves: it gives the centre, and the largest radius.
     grid : Grid, a product of grids, or int
         Where curves have their values; a number of points lies on [0, 1].
     quantile : float
         The share of the curves that the radius is meant to hold.
-    center : array, optional
-        The public centre that norms are taken about, a number or a curve. Default: zero.
-    smallest, largest : float
-        The public range in which the radius is looked for.
+    smallest : float, optional
+        The smallest radius on offer. The closer it is to the bound's, the fewer records or the less epsilon it takes.
+        Default: a 32nd of the bound's.
     neighbors : {"replace", "add-remove"}
         What neighbours differ by: one record exchanged for another, or one record more or less.
     invalid : {"raise", "center"}
@@ -161,6 +73,9 @@ class RadiusPlan(Plan[RadiusRelease]):
         Whose a record is, where a person or a household has several: a column, or a rule.
     align : Align, "linear" or "smooth", optional
         Brings curves at their own times, or with gaps, to the grid.
+    center, largest, choices : optional
+        The bound as files keep it, and how many private choices find the radius: 1, or None in plans of version 0.1,
+        which look for an octave in a wide range first. Pass `bound` instead.
 
     Raises
     ------
@@ -170,61 +85,76 @@ class RadiusPlan(Plan[RadiusRelease]):
     Examples
     --------
     >>> import dpfda as dp
-    >>> plan = dp.plans.RadiusPlan(n=1000, epsilon=0.1, grid=48, quantile=0.95)
-    >>> plan.radii.size
-    241
+    >>> plan = dp.plans.RadiusPlan(n=1000, epsilon=0.1, bound=dp.Range(0, 400), grid=48, quantile=0.95)
+    >>> plan.radii.size, plan.held > 0.7, plan.times < 2.1
+    (21, True, True)
     """
 
     query: ClassVar[str] = "radius"
-    if TYPE_CHECKING:  # what may be passed is more than what is kept
-
-        def __init__(
-            self,
-            *,
-            n: int,
-            epsilon: Epsilon,
-            grid: AnyGrid | int,
-            quantile: float | str | Fraction = 0.95,
-            center: ArrayLike | None = None,
-            smallest: float = SMALLEST,
-            largest: float = LARGEST,
-            neighbors: Neighbors = "replace",
-            invalid: Invalid = "raise",
-            standardize: bool = False,
-            fill: int | None = None,
-            unit: Unit | str | None = None,
-            align: Align | Literal["linear", "smooth"] | None = None,
-        ) -> None: ...
-
     n: int
     epsilon: Fraction
     grid: AnyGrid
-    quantile: float = 0.95
-    center: np.ndarray | None = None
-    smallest: float = SMALLEST
-    largest: float = LARGEST
-    neighbors: str = "replace"
-    invalid: str = "raise"
-    standardize: bool = False
-    fill: int | None = None
-    unit: Unit | None = field(default=None, metadata=LATER)
-    align: Align | None = field(default=None, metadata=LATER)
+    quantile: float
+    center: np.ndarray | None
+    smallest: float
+    largest: float
+    neighbors: str
+    invalid: str
+    standardize: bool
+    fill: int | None
+    unit: Unit | None = field(metadata=LATER)
+    align: Align | None = field(metadata=LATER)
+    choices: int | None = field(metadata=LATER)
 
-    def __post_init__(self) -> None:
-        for name in ("smallest", "largest"):
-            value = getattr(self, name)
-            if isinstance(value, bool) or not isinstance(value, int | float | np.number) or not 1e-50 < value < 1e50:
-                raise ParameterError(f"{name} must be a radius (1e-50 to 1e50)", shown(value), "Pass a public number.")
-            object.__setattr__(self, name, float(value))
-        if not self.smallest < self.largest:
-            raise ParameterError("smallest must lie below largest", shown(self.smallest), "Exchange them.")
-        share = exact_fraction(self.quantile)
+    def __init__(
+        self,
+        *,
+        n: int,
+        epsilon: Epsilon,
+        grid: AnyGrid | int,
+        bound: BallLike | None = None,
+        quantile: float | str | Fraction = 0.95,
+        smallest: float | None = None,
+        neighbors: Neighbors = "replace",
+        invalid: Invalid = "raise",
+        standardize: bool = False,
+        fill: int | None = None,
+        unit: Unit | str | None = None,
+        align: Align | Literal["linear", "smooth"] | None = None,
+        center: ArrayLike | None = None,
+        largest: float | None = None,
+        choices: int | None = None,
+    ) -> None:
+        if bound is not None and not (center is None and largest is None):
+            raise ParameterError("bound says the centre and the largest radius", "them as well", "Drop them.")
+        if bound is None and largest is None:
+            raise ParameterError(
+                "a radius is looked for within a public bound that surely holds the curves", "none",
+                "Pass bound=dp.Range(low, high) for values between two public numbers; it may be wide.",
+            )  # fmt: skip
+        middle = None if center is None else np.asarray(center)
+        given = bound if largest is None else L2Ball(_radius("largest", largest), middle)
+        share = exact_fraction(quantile)
         if share is None or not 0 < share < 1:
-            raise ParameterError("quantile must lie strictly between 0 and 1", shown(self.quantile), "Pass 0.95.")
-        object.__setattr__(self, "quantile", float(share))
+            raise ParameterError("quantile must lie strictly between 0 and 1", shown(quantile), "Pass 0.95.")
+        facts = {
+            "n": n, "epsilon": epsilon, "grid": grid, "bound": given, "quantile": float(share), "neighbors": neighbors,
+            "invalid": invalid, "standardize": standardize, "fill": fill, "unit": unit, "align": align,
+            "choices": choices if bound is None else 1,
+        }  # fmt: skip
+        for name, value in facts.items():
+            object.__setattr__(self, name, value)
         check_records(self, L2Ball, "A quantile of one curve is that curve; privacy needs company.")
         check_alignment(self)
+        check_choice("choices", self.choices, (None, 1))
         object.__setattr__(self, "center", self.bound.center)
+        object.__setattr__(self, "largest", _radius("the bound's radius", self.bound.radius))
+        least = SMALLEST * self.largest if smallest is None else _radius("smallest", smallest)
+        object.__setattr__(self, "smallest", least)
+        if not least * 2 ** (1 / PER_OCTAVE) <= self.largest:
+            raise ParameterError(
+                "smallest must lie below the bound's radius", shown(least), "Pass a tenth of that, or leave it out."
+            )
 
     @cached_property
     def bound(self) -> L2Ball:
@@ -251,31 +181,59 @@ class RadiusPlan(Plan[RadiusRelease]):
 
     @cached_property
     def problem(self) -> NormProblem:
-        """The first choice: which octave holds the quantile."""
+        """The first choice."""
         inner = MeanProblem(
             self.kernel.basis(self.grid).first(1), self.bound, self.n, None,
             self.neighbors, self.invalid, self.standardize, self.fill, alignment_of(self),
         )  # fmt: skip
-        octaves = np.arange(self.radii.size - 1, -1, -PER_OCTAVE)[::-1]
-        return NormProblem(inner, self.radii, octaves, Fraction(str(self.quantile)), self.price(octaves.size))
-
-    def price(self, octaves: float) -> float:
-        """What an octave more costs, as a share of the records: enough to tell radii apart that hold all curves."""
-        return octave_price(self.n, self.epsilon / 2, octaves, self.quantile, MOST)
+        search = self.schedule
+        return NormProblem(inner, self.radii, search.places, Fraction(str(self.quantile)), search.price)
 
     @cached_property
-    def schedule(self) -> RadiusSchedule:
-        return RadiusSchedule(self)
+    def schedule(self) -> RadiusSearch:
+        return TwoChoices(self) if self.choices is None else OneChoice(self)
 
     @property
     def release_type(self) -> type[RadiusRelease]:
         return RadiusRelease
 
+    # -- how far off it can be ------------------------------------------------------------
+
+    @property
+    def held(self) -> float:
+        """The share of the curves that the radius holds at least, if the bound holds the quantile of them.
+
+        With a probability of 95 % it does, and is at most `times` as large as it needs to be, whatever the curves.
+        """
+        return max(0.0, self.schedule.held)
+
+    @property
+    def times(self) -> float | None:
+        """How many times as large as it needs to be the radius is at most; None in plans of version 0.1."""
+        return self.schedule.times
+
     @property
     def missed(self) -> float:
-        """By how much of the curves the quantile may be missed from below, with a probability of one in twenty."""
-        size = PER_OCTAVE * (BELOW + ABOVE) + 1
-        return min(1.0, float((np.log(20 * size) + TELL_APART) / (self.n * float(self.epsilon / 2))))
+        """By how much of the curves the quantile may be missed from below."""
+        return self.quantile - self.held
+
+    @property
+    def means_something(self) -> bool:
+        """Whether the radius is sure to hold a share of the curves that is worth telling."""
+        return self.held >= LEAST_HELD
+
+    def check_worth(self) -> None:
+        if self.means_something:
+            return
+        ways = {"epsilon": "epsilon={:.3g}", "n": "{:,.0f} " + self.wording.record + "s"}
+        found = [ways[name].format(value) for name, value in self.verdict.needs.items()]
+        cure = f"It takes {' or '.join(found)}, or a larger smallest=R, closer to the bound's radius."
+        raise ParameterError(
+            "a radius must be sure to hold some of the curves",
+            f"{self.n:,} {self.wording.record}s at epsilon {float(self.epsilon):g}, where it could be anything between "
+            f"{self.radii[0]:.3g} and {self.radii[-1]:.3g}",
+            cure if found else "Use the bound itself.",
+        )
 
     @cached_property
     def accuracy(self) -> Accuracy:
@@ -287,7 +245,6 @@ class RadiusPlan(Plan[RadiusRelease]):
         about = (
             "zero" if self.center is None else f"{float(self.center):g}" if self.center.ndim == 0 else "a public curve"
         )
-        share = f"{self.quantile:.3g}, missed from below by at most {self.missed:.2g} with a probability of 95 %"
         return Wording(
             noun="radius",
             release=f"radius that holds {self.quantile:.3g} of the curves",
@@ -296,13 +253,20 @@ class RadiusPlan(Plan[RadiusRelease]):
             target="quantile of norms",
             assumption=(
                 f"One of {self.radii.size} public radii from {self.radii[0]:.3g} to {self.radii[-1]:.3g}, a fourth of "
-                f"an octave apart, is chosen privately, by permute and flip: first the octave, then the radius. "
-                f"Nothing else about the norms leaves. They are L2 norms about {about}, on {self.grid!r}.{more}"
+                f"an octave apart, is chosen privately, by permute and flip: {self.schedule.text}. Nothing else about "
+                f"the norms leaves. They are L2 norms about {about}, on {self.grid!r}. The guarantee holds whatever "
+                f"the curves are; what is said of accuracy, if the largest radius holds the share asked for.{more}"
             ),
             unusable="counts as the public centre",
             rows=(("grid", repr(self.grid)), *rows),
             method="permute and flip",
-            numbers=f"one of {self.problem.size} octaves, then one of its radii",
-            accuracy=Held(self, 1.0, "the curves", share=share),
+            numbers=self.schedule.numbers_text,
+            accuracy=Held(self, 1.0, "the curves"),
             more=with_words(self.grid),
         )
+
+
+def _radius(name: str, value: object) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float | np.number) or not 1e-50 < value < 1e50:
+        raise ParameterError(f"{name} must be a radius (1e-50 to 1e50)", shown(value), "Pass a public number.")
+    return float(value)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, cast
 import numpy as np
 
 from dpfda.bounds.bodies import Ellipsoid, L2Ball
+from dpfda.bounds.units import BallLike
 from dpfda.core.checks import Epsilon, Invalid, Neighbors, as_names, as_range, check_integer
 from dpfda.core.codec import LATER
 from dpfda.core.errors import ParameterError, shown
@@ -57,7 +58,7 @@ class RegressionPlan(MomentPlan[RegressionRelease]):
         one.
     epsilon : float, str or Fraction
         The privacy budget; 0.1 means one tenth, as "1/10" does.
-    bound : L2Ball
+    bound : L2Ball, Range or RMS
         The public ball that every curve is clipped to.
     covariates : int
         How many numbers explain a curve.
@@ -109,7 +110,7 @@ class RegressionPlan(MomentPlan[RegressionRelease]):
             *,
             n: int,
             epsilon: Epsilon,
-            bound: L2Ball,
+            bound: BallLike,
             covariates: int,
             covariate_bound: float | Iterable[Iterable[float]] | Iterable[float],
             grid: Grid | int,

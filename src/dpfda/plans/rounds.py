@@ -23,9 +23,8 @@ from dpfda.methods import Staged
 from dpfda.methods.blockwise import octaves
 from dpfda.methods.outlook import LARGER, Outlook, best_axes, shape_of
 from dpfda.noise import Ball
-from dpfda.plans import rounds_words
+from dpfda.plans import rounds_words, variation
 from dpfda.plans.schedule import Schedule
-from dpfda.plans.variation import reference_of, variance_of, variation_stage, vary_about, vary_in_one_round
 from dpfda.problems.contracts import BlockProblem
 from dpfda.problems.count import count_part
 from dpfda.problems.ellipsoid_stages import InsideProblem, VaryProblem
@@ -34,7 +33,7 @@ from dpfda.problems.mean import MeanProblem
 from dpfda.problems.norms import NormProblem, octave_price
 from dpfda.problems.stage import Part, Stage
 from dpfda.problems.together import Together
-from dpfda.results.mean_bands import Evidence, Length
+from dpfda.results.mean_bands import Evidence
 from dpfda.results.postprocess import posterior_of
 
 #: The ladder of radii, from the public one down: steps of half an octave over five octaves.
@@ -115,14 +114,14 @@ class Rounds(Schedule):
 
     def _vary_problem(self, problem: MeanProblem, epsilon: Fraction) -> VaryProblem:
         if self._one_round:
-            return vary_in_one_round(problem, epsilon)
-        return vary_about(problem, self.starts, epsilon, by_frequency=self.method.check is None)
+            return variation.vary_in_one_round(problem, epsilon)
+        return variation.vary_about(problem, self.starts, epsilon, by_frequency=self.method.check is None)
 
     def left_out_problem(self, problem: MeanProblem) -> LeftOutProblem:
         """What a round leaves out, each curve's part cut to a public length (derivations: left out)."""
         if self._one_round:
             return LeftOutProblem(problem, self.kept, CUT * problem.bound.outer)
-        return LeftOutProblem(problem, self.kept, CUT_LATER * reference_of(problem, self.starts))
+        return LeftOutProblem(problem, self.kept, CUT_LATER * variation.reference_of(problem, self.starts))
 
     @cached_property
     def _ladder(self) -> Together:
@@ -326,7 +325,7 @@ class Rounds(Schedule):
         epsilon, place = self.epsilon * self.method.share(number), last.place + number - self._last_round
         problem = cast(MeanProblem, last.problem)
         if step == "vary":
-            return variation_stage(self._vary_problem(problem, epsilon), epsilon, last.together, place)
+            return variation.variation_stage(self._vary_problem(problem, epsilon), epsilon, last.together, place)
         return self.left_out_problem(problem).stage(epsilon, last.together, place)
 
     def evidence(self, drawn: Sequence[np.ndarray]) -> Evidence:
@@ -337,16 +336,17 @@ class Rounds(Schedule):
             first = steps.index("centre")
             count = max(float(drawn[first][-1]), 1 / self.home.n)  # over the public guess of it
             count_noise = float(stages[first].scales[-1]) / count
-        variance, left, pieces = None, None, 1
+        variance, left, pieces, filled = None, None, 1, None
         for stage, draw, step in zip(stages, drawn, steps, strict=True):
             if step == "vary":
-                variance, pieces = variance_of(stage, draw) / count, cast(VaryProblem, stage.problem).windows
+                variance, pieces = variation.variance_of(stage, draw) / count, cast(VaryProblem, stage.problem).windows
+                filled = variation.filled_of(stage, draw, count)
             elif step == "check":
-                length, cap = float(draw[0]), cast(LeftOutProblem, stage.problem).cap
-                left = Length(length / count, float(stage.scales[0]) / count, cap)
+                left = variation.length_of(stage, float(draw[0]), count)
         about = None if self._one_round else cast(MeanProblem, stages[self._last_round].problem).center
-        smallest = "radius" in steps and int(np.argmax(drawn[0])) < SMALLEST_RUNGS
-        return Evidence(self.kept, variance, left, about, pieces, smallest, count_noise)
+        chosen = "radius" in steps
+        smallest = chosen and int(np.argmax(drawn[0])) < SMALLEST_RUNGS
+        return Evidence(self.kept, variance, left, about, pieces, smallest, chosen, filled, count_noise)
 
     def explanation(self) -> str:
         """What is done in each pass, for which share of the budget."""

@@ -1,4 +1,4 @@
-"""How much curves vary about their mean: a last stage for confidence bands, and what its draws come to.
+"""How much curves vary about their mean: a last stage for confidence bands, and what its draws (and a check) come to.
 
 Sizes of variation are told apart by block of frequencies and by piece of the domain (derivations: stages).
 """
@@ -14,9 +14,11 @@ import scipy
 from dpfda.bounds.bodies import Ellipsoid
 from dpfda.noise import Laplace
 from dpfda.problems.ellipsoid_stages import VaryProblem
+from dpfda.problems.left_out import LeftOutProblem
 from dpfda.problems.mean import MeanProblem
 from dpfda.problems.stage import Part, Stage
 from dpfda.problems.together import Together
+from dpfda.results.mean_bands import Length
 
 #: Sizes of variation are measured up to this many times the squared distance that the last ellipsoid was made for.
 FURTHER = 1.5
@@ -77,3 +79,17 @@ def variance_of(stage: Stage, draw: np.ndarray) -> np.ndarray:
     near = 3 if grid.count == 1 else (1, 3)  # components are no neighbours
     found = (sizes * problem.reference**2 / lengths).reshape(problem.cuts)
     return np.asarray(scipy.ndimage.maximum_filter(found, near, mode="nearest").ravel()[problem.pieces])
+
+
+def filled_of(stage: Stage, draw: np.ndarray, count: float) -> tuple[float, float]:
+    """The mean square of curves over the square of the length they were cut to, and the standard deviation of noise.
+
+    `count` is the number of records over the public one.
+    """
+    blocks = len(cast(VaryProblem, stage.problem).starts)
+    return float(draw[blocks:].sum()) / count, float(np.sqrt(2 * (stage.scales[blocks:] ** 2).sum())) / count
+
+
+def length_of(stage: Stage, drawn: float, count: float) -> Length:
+    """The length of what was left out, as it was drawn, with its noise and the length that each part was cut to."""
+    return Length(drawn / count, float(stage.scales[0]) / count, cast(LeftOutProblem, stage.problem).cap)

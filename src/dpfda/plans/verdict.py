@@ -47,8 +47,14 @@ class Rated(Protocol):
     def wording(self) -> Wording: ...
 
 
-def verdict(plan: Rated, rated: tuple[float, str], signal: str, rate: Rate, rate_bound: Rate | None = None) -> Verdict:
-    """The verdict on a plan; `rate_bound` rates the same curves within other bounds, where a bound matters."""
+def verdict(
+    plan: Rated, rated: tuple[float, str], signal: str, rate: Rate, rate_bound: Rate | None = None,
+    bound: str | None = None,
+) -> Verdict:  # fmt: skip
+    """The verdict on a plan; `rate_bound` rates the same curves within other bounds, where a bound matters.
+
+    `bound` says whether the bound suits a guess, where there is one.
+    """
 
     def find(better: str) -> dict[str, float]:
         found: dict[str, float] = {}
@@ -69,7 +75,7 @@ def verdict(plan: Rated, rated: tuple[float, str], signal: str, rate: Rate, rate
         return found
 
     ratio, few = rated
-    return Verdict(ratio, signal, plan.wording.record, find, few)
+    return Verdict(ratio, signal, plan.wording.record, find, few, bound or "")
 
 
 def _smaller_bound(plan: Rated, rate: Rate, better: str) -> float | None:

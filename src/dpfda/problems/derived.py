@@ -114,7 +114,7 @@ class Scores(DerivedProblem, ABC):
 
         Nested candidates that hold more than wanted are told apart by their prices alone.
         """
-        rounded = [round(PRICE * price) for price in prices.tolist()]
+        rounded = whole_prices(prices)
         # In units of one over the denominators: integers are as exact as fractions, and faster.
         share, whole = wanted.denominator, wanted.numerator
         missed = [whole - count * share if self.nested else abs(whole - count * share) for count in inside]
@@ -133,6 +133,11 @@ class Scores(DerivedProblem, ABC):
         """The stage that draws one of the places (derivations: private choice)."""
         part = Part(np.arange(self.size), np.ones(self.size), Choice(epsilon, self.size, self.range))
         return Stage(self, (part,))
+
+
+def whole_prices(prices: np.ndarray) -> list[int]:
+    """Prices as whole numbers, of which `PRICE` make a record."""
+    return [round(PRICE * price) for price in prices.tolist()]
 
 
 def check_totals(summary: Summary, size: int, most: int) -> None:

@@ -29,7 +29,7 @@ from dpfda.problems.curves import standardize
 from dpfda.problems.defaults import DefaultProblem, check_count, check_key
 from dpfda.problems.stage import Part
 from dpfda.problems.summary import Summary, are_integers
-from dpfda.spaces.alignment import Alignment, fill_gaps
+from dpfda.spaces.alignment import Alignment, fill_gaps, unfilled
 from dpfda.spaces.basis import Eigenbasis
 from dpfda.spaces.grid import AnyGrid
 
@@ -248,10 +248,11 @@ class MeanProblem(DefaultProblem):
             curves = fill_gaps(doubles(curves), self.grid, self.fill)
         usable = block.kernels.usable_rows(curves)
         if self.invalid == "raise" and not usable.all():
+            fill = "pass fill=<longest gap> to dp.read" if self.fill is None else "pass a larger fill to dp.read"
             raise RecordError(
-                "A curve holds missing or infinite values",
+                f"A curve holds missing or infinite values{unfilled(self.fill)}",
                 np.flatnonzero(~usable).tolist(),
-                "Repair it, pass fill=<longest gap> to dp.read, or invalid='center' to count it as the centre.",
+                f"Repair it, {fill}, or invalid='center' to count it as the centre.",
             )
         if self.standardize:
             curves = standardize(np.where(usable[:, None], curves, 0.0), self.grid)

@@ -18,7 +18,7 @@ from dpfda.bounds.plain import MARGIN
 from dpfda.core import codec
 from dpfda.core.errors import PlanMismatch, RecordError
 from dpfda.problems.defaults import check_count, check_key
-from dpfda.problems.derived import Scores, check_totals
+from dpfda.problems.derived import PRICE, Scores, check_totals, whole_prices
 from dpfda.problems.summary import Summary
 
 #: Radii that hold all curves are told apart by their octave, which costs this many records over epsilon: the choice is
@@ -101,5 +101,14 @@ class NormProblem(Scores):
     def estimate(self, summary: Summary) -> list[Fraction]:
         """A record moves no score against another by more than one (derivations: private choice)."""
         inside = np.cumsum(summary.totals)[self.places].tolist()
-        prices = self.price * self.n * np.log2(self.radii[self.places] / self.radii[self.places].min())
-        return self._scores(inside, self.held * summary.count, prices)
+        return self._scores(inside, self.held * summary.count, self._prices)
+
+    @property
+    def _prices(self) -> np.ndarray:
+        radii = self.radii[self.places]
+        return np.asarray(self.price * self.n * np.log2(radii / radii.min()))
+
+    @property
+    def prices(self) -> np.ndarray:
+        """What each candidate costs, in records, as scores count it."""
+        return np.array(whole_prices(self._prices)) / PRICE

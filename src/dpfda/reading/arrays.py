@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -47,11 +48,17 @@ def _by_rows(values: Any, width: int | None, lenient: bool) -> np.ndarray:
     if isinstance(values, np.ndarray) and values.ndim and len(values) and not values.nbytes:
         # It takes no space, however many records it claims to be.
         raise RecordError("Records must be rows of numbers", cure="This array holds nothing.")
+    if isinstance(values, Mapping):
+        raise RecordError(
+            "Records come as an array, a table or a path, not as a dict",
+            cure="Pass pandas.DataFrame(data) if it holds columns, np.array(list(data.values())) if it holds rows.",
+        )
     try:
         records = list(values)
     except TypeError:
         raise RecordError(
-            "Records must come as an array, a table or a path", cure=f"Got {type(values).__name__}."
+            f"Records come as an array, a table or a path, not as {type(values).__name__}",
+            cure="Pass np.array(data), a DataFrame, or 'curves.csv'.",
         ) from None
     if width is None:
         width = len(as_cells(records[0]) or ()) if records else 0

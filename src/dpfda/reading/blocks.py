@@ -168,6 +168,10 @@ def usable(raws: Iterable[Raw], between: Stretch | None, lenient: bool) -> Itera
         yield raw if kept.all() else raw.take(np.flatnonzero(kept))
 
 
+class Unsorted(RecordError):
+    """Labels do not come in order where they must."""
+
+
 class Order:
     """Whether labels come in order (rising or falling, as texts or as numbers), so that none can come back.
 
@@ -192,11 +196,7 @@ class Order:
                 if self.last is not None:
                     self.orders = [order for order in self.orders if _rises(self.last, label, *order)]
                     if not self.orders:
-                        raise RecordError(
-                            f"The {self.what}s are not in order{_of(raw)}",
-                            cure=f"A stream must be sorted by {self.what} (as text or as numbers, over all files), so "
-                            "that none counts twice: sort it, pass it as one table, or use engine='dask' or 'spark'.",
-                        )
+                        raise Unsorted(f"The {self.what}s are not in order{_of(raw)}", (), f"Sort it by {self.what}.")
                 self.last = label
 
 
@@ -313,7 +313,7 @@ def on_grid(blocks: Iterable[Block], alignment: Alignment | None) -> Iterator[Bl
             raise ParameterError(
                 "curves at their own times need a rule that brings them to the grid",
                 "none",
-                "Plan with align=dp.spaces.Interpolate() or dp.spaces.Smooth().",
+                "Plan with align=dp.spaces.Interpolate() or align=dp.spaces.Smooth().",
             )
         else:
             values = _told(alignment.on_grid, block, block)

@@ -6,18 +6,23 @@ Names, types and shapes are public; what records hold is not looked at here.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Self
 
 import numpy as np
 
-from dpfda.core.errors import FileError, ParameterError
+from dpfda.core.errors import FileError
 from dpfda.core.labels import Coder
 from dpfda.reading import delimited, functional, parquet
 from dpfda.reading.arrow import arrow_loaded, pa
 from dpfda.reading.blocks import Raw
-from dpfda.reading.layouts import Long, as_layout
-from dpfda.reading.places import PARQUET, TEXT, Place, expanded, is_path
+from dpfda.reading.dialect import Dialect
+from dpfda.reading.lakes import Partition, check_alike
+from dpfda.reading.layouts import Layout, Long
+from dpfda.reading.lazy_frames import is_lazy
+from dpfda.reading.names import names_of
+from dpfda.reading.places import DATABASES, PARQUET, TEXT, Place, expanded, is_path
+from dpfda.reading.scans import Scan
 from dpfda.reading.tables import TEXT_LABELS, Columns, Roles, label_kind
 
 
@@ -30,7 +35,8 @@ class SourceFacts:
     number of values a usable record has, `points` the grid they must live on. `by` is a column of
     public labels, or one label per record; `coder` numbers them. `unit` (and `order`) name the columns that
     say whose a record is, or `units` says it for each record. `file` is the name of one of several files, for
-    messages; `held` are the blocks of a source that is used up by reading.
+    messages; `partition` is what the folders of one file say of its records; `held` are the blocks of a source that
+    is used up by reading; `text` is how text files are written.
     """
 
     data: Any
@@ -41,53 +47,62 @@ class SourceFacts:
     points: np.ndarray | None = None
     by: Any = None
     coder: Coder | None = None
-    layout: Any = None
+    layout: Layout = None
     unit: str | None = None
     order: str | None = None
     units: Any = None
     file: str = ""
+    partition: Partition = ()
     held: list[Raw] | None = None
     ignore: Columns = None
+    text: Dialect = field(default_factory=Dialect)
 
     @property
     def labels_beside(self) -> bool:  # beside the data, one per record
         return self.units is not None or not (self.by is None or isinstance(self.by, str))
 
     @property
-    def _roles(self) -> Roles:
+    def roles(self) -> Roles:
         by = self.by if isinstance(self.by, str) else None
+        folders = tuple(name for name, _ in self.partition)
         return Roles(
-            as_layout(self.layout), self.columns, by, self.unit, self.order, self.coder, self.lenient, self.width,
-            self.ignore,
+            self.layout, self.columns, by, self.unit, self.order, self.coder, self.lenient, self.width,
+            self.ignore, folders,
         )  # fmt: skip
+
+    def at(self, place: Place) -> Self:
+        """One of its files."""
+        return replace(self, data=place.path, partition=place.partition)
+
+    def first(self) -> Self:
+        """The first of its files, which has the columns of all; anything else as it is."""
+        return self.at(expanded(self.data)[0]) if is_path(self.data) else self
 
     @property
     def key_name(self) -> str:  # the column whose equal labels belong together, the outermost of them
-        layout = as_layout(self.layout)
-        name = self.unit or (layout.id if isinstance(layout, Long) else None)
-        assert name is not None
-        return name
+        return self.unit or (self.layout.id if isinstance(self.layout, Long) else "unit")
 
     @property
     def labels(self) -> tuple[str, str]:  # that column, and what it is compared as (in files, where it can be told)
         name = "" if self.units is not None else self.key_name
         if self.units is not None or not is_path(self.data):
             return name, ""
-        place = expanded(self.data)[0]
-        return name, dict(zip(self._roles.asides, self.label_kinds(place), strict=True)).get(name, "")
+        return name, dict(zip(self.roles.asides, self.first().label_kinds(), strict=True)).get(name, "")
 
     @property
     def in_memory(self) -> bool:  # so that records can be put in order
-        return not (is_path(self.data) or self.single_use)
+        return not (is_path(self.data) or self.single_use or isinstance(self.data, Scan))
 
     def parts(self) -> list[Self]:
         """The same data in pieces that can be read apart: file by file."""
         if not is_path(self.data) or self.labels_beside:
             return [self]
         places = expanded(self.data)
-        if len(places) == 1:
-            return [replace(self, data=places[0].path)]
-        values, kinds = [self.value_names(place) for place in places], [self.label_kinds(place) for place in places]
+        check_alike([(place.name, place.partition) for place in places])
+        files = [self.at(place) for place in places]
+        if len(files) == 1:
+            return files
+        values, kinds = [file.value_names() for file in files], [file.label_kinds() for file in files]
         for place, names, kind in zip(places, values, kinds, strict=True):
             if (names is None) != (values[0] is None) or (names and set(names) != set(values[0] or ())):
                 raise FileError(
@@ -98,69 +113,97 @@ class SourceFacts:
                     f"{place.name!r} has labels of another type ({', '.join(kind)}) than {places[0].name!r} "
                     f"({', '.join(kinds[0])}). They are not compared: store them alike."
                 )
-        chosen = values[0] if as_layout(self.layout) is None else self.columns
-        return [replace(self, data=place.path, columns=chosen, file=place.name) for place in places]
+        chosen = values[0] if self.layout is None else self.columns
+        return [replace(file, columns=chosen, file=place.name) for file, place in zip(files, places, strict=True)]
 
-    def value_names(self, place: Place) -> list[str] | None:  # none in a text file without names
-        names = self._names_in(place)
-        return None if names is None else self._roles.values(names)
+    # -- columns: of a table, a query, or one file -------------------------------------------
 
-    def width_of(self, place: Place) -> int:  # values of a curve, as names and types say
-        names = self.value_names(place) or []
-        if place.suffix in PARQUET and len(names) == 1:
-            kind = parquet.schema(place).field(names[0]).type
-            return kind.list_size if pa.types.is_fixed_size_list(kind) else 1
-        return len(names)
-
-    def label_kinds(self, place: Place) -> list[str]:
-        """What the columns of labels in a file are compared as: texts in text files, else by their type."""
-        names = self._roles.asides
-        if not names or place.suffix not in PARQUET:
-            return [TEXT_LABELS] * len(names)
-        schema = parquet.schema(place)
-        return [label_kind(schema.field(name).type) for name in names]
+    def names(self) -> list[str] | None:
+        """All columns that it holds, which its folders must not have too; None where they have no names."""
+        if not is_path(self.data):
+            return names_of(self.data)
+        place = Place(self.data)
+        found = self._names_in(place)
+        for name, _ in self.partition:
+            if name in (found or ()):
+                raise FileError(
+                    f"{name!r} is a column of {place.name!r} and the name of its folder. Drop or rename the column."
+                )
+        return found
 
     def _names_in(self, place: Place) -> list[str] | None:
         if place.suffix in PARQUET:
             return parquet.names(place)
         place.open().close()  # what is not there is said first
+        if place.suffix in DATABASES:
+            raise FileError(f"{place.name!r} is a database. Pass dp.sql('select * from TABLE', connection) instead.")
         if place.suffix not in TEXT:
-            raise FileError(f"Files must end in .csv, .tsv, .txt, .parquet or .pq, and {place.name!r} does not.")
-        return delimited.layout(place, self.header, self.lenient, self.width).names
+            raise FileError(
+                "Files must end in .csv, .tsv or .txt (also .gz or .zst after it), .parquet or .pq, and "
+                f"{place.name!r} does not."
+            )
+        return delimited.layout(place, self.header, self.lenient, self.width, self.text).names
 
-    def column_names(self) -> list[str]:
-        """Names of the columns of a file, the first of several."""
-        names = replace(self, width=None)._names_in(expanded(self.data)[0])
-        if names is None:
-            raise ParameterError("columns need a header line", "a file without names", "Add one.")
-        return names
+    def value_names(self) -> list[str] | None:
+        """Columns of values; None where they have no names."""
+        names = self.names()
+        return None if names is None else self.roles.values(names)
+
+    def unnamed(self) -> list[str]:
+        """Columns of which nothing was said: none where all others are values."""
+        names, folders = self.names(), [name for name, _ in self.partition]
+        if names is None or not (self._chooses or folders):
+            return []
+        return self.roles.unnamed([*names, *folders])
+
+    def schema(self) -> pa.Schema | None:
+        """Names and declared types, where there are such."""
+        if isinstance(self.data, Scan):
+            return self.data.schema()
+        if is_path(self.data):
+            place = Place(self.data)
+            return parquet.schema(place) if place.suffix in PARQUET else None
+        found = None if is_lazy(self.data) else getattr(self.data, "schema", None)
+        return found if arrow_loaded() and isinstance(found, pa.Schema) else None
+
+    def label_kinds(self) -> list[str]:
+        """What columns of labels are compared as: texts in text files and folders, else by their type."""
+        names, folders = self.roles.asides, dict(self.partition)
+        schema = None if set(names) <= set(folders) else self.schema()
+        return [
+            TEXT_LABELS if schema is None or name in folders else label_kind(schema.field(name).type) for name in names
+        ]
+
+    def curve_width(self) -> int | None:
+        """Values of a curve, as names, types or the shape say; None where only records do."""
+        if self.layout is not None:
+            return None
+        values = self.value_names()
+        if values is None:
+            shape: Any = getattr(self.data, "shape", ())
+            return int(shape[1]) if len(shape) == 2 else None
+        if len(values) > 1:
+            return len(values)
+        schema = self.schema()
+        if schema is None or values[0] not in schema.names:
+            return None
+        kind = schema.field(values[0]).type  # one column may hold whole curves
+        return kind.list_size if pa.types.is_fixed_size_list(kind) else None
 
     @property
     def by_records(self) -> bool:
-        """Whether only the records themselves say how many values they have (no shape, no schema)."""
-        if as_layout(self.layout) is not None or isinstance(self.data, list | tuple):
+        """Whether the records themselves say how many values they have, each its own number maybe."""
+        if self.layout is not None or is_path(self.data) or isinstance(self.data, list | tuple):
             return True
-        if hasattr(self.data, "iloc"):
-            return len(self._roles.values([str(name) for name in self.data.columns])) == 1
-        if not is_path(self.data):
-            return self._lists_only(getattr(self.data, "schema", None))
-        place = expanded(self.data)[0]
-        if place.suffix in PARQUET:
-            return self._lists_only(parquet.schema(place))
-        return self.header is False or self.value_names(place) is None  # names say how many columns there are
+        kind = getattr(self.data, "dtype", np.dtype(float))
+        return names_of(self.data) is not None or getattr(kind, "kind", "O") == "O"
 
-    def _lists_only(self, schema: object) -> bool:
-        """Whether a schema does not say how long a curve is: one column of values, lists of any length."""
-        if not (arrow_loaded() and isinstance(schema, pa.Schema)):
-            return False
-        values = self._roles.values(schema.names)
-        return len(values) == 1 and not pa.types.is_fixed_size_list(schema.field(values[0]).type)
+    # -- what kind of a source it is -----------------------------------------------------------
 
     @property
     def irregular(self) -> bool:
         """Whether curves come at their own times."""
-        layout = as_layout(self.layout)
-        own = layout is not None and (isinstance(layout, Long) or layout.times is not None)
+        own = self.layout is not None and (isinstance(self.layout, Long) or self.layout.times is not None)
         return own or functional.is_irregular(self.data)
 
     @property
@@ -187,27 +230,17 @@ class SourceFacts:
     def record_count(self) -> int | None:
         """Number of records where every row is one and shapes or footers say how many: of no other data."""
         data = self.data
-        table = hasattr(data, "columns") and (hasattr(data, "iloc") or hasattr(data, "get_columns"))
+        table = (hasattr(data, "iloc") or hasattr(data, "get_columns")) and hasattr(data, "columns")
         array = isinstance(data, np.ndarray) and (data.ndim == 2 or (data.ndim == 1 and self.width == 1))
         arrow = not array and arrow_loaded() and isinstance(data, pa.Table | pa.RecordBatch)
         counts = array or arrow or (table and not hasattr(data, "collect"))
         return self.size_hint() if counts or is_path(data) else None
 
-    def unnamed(self) -> list[str]:
-        """Columns of which nothing was said, as the names of a table or file tell: none where all others are values."""
-        names = self._public_names()
-        return [] if names is None or not self._chooses else self._roles.unnamed(names)
-
-    def _public_names(self) -> list[str] | None:
-        if is_path(self.data):
-            return self._names_in(expanded(self.data)[0])
-        return functional.names_of(self.data)
-
     @property
     def _chooses(self) -> bool:
         chosen = self.columns is not None or self.ignore is not None
-        return chosen or bool(self._roles.asides) or self._roles.layout is not None
+        return chosen or bool(self.roles.asides) or self.roles.layout is not None
 
     def chosen(self, names: Sequence[str]) -> list[str]:  # value columns, then those of labels
-        roles = self._roles
+        roles = self.roles
         return list(dict.fromkeys([*roles.values(names), *roles.asides]))

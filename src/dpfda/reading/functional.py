@@ -56,15 +56,6 @@ class Irregular:
         return "Irregular(curves at their own times)"
 
 
-def names_of(table: object) -> list[str] | None:
-    """Names of the columns of a table; none of an array."""
-    if hasattr(table, "collect_schema"):  # a polars frame, lazy or not
-        names = table.collect_schema().names()
-    else:
-        names = getattr(getattr(table, "schema", None), "names", None) or getattr(table, "columns", None)
-    return None if names is None or callable(names) else [str(name) for name in names]
-
-
 def cluster_of(data: object) -> str | None:
     """The engine that data belongs to by its kind, if it lives on a cluster."""
     home = type(data).__module__.split(".")[0]

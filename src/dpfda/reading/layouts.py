@@ -42,6 +42,13 @@ class Lists:
     values: str
     times: str | None = None
 
+    def __post_init__(self) -> None:
+        names = (self.values, *(() if self.times is None else (self.times,)))
+        if not all(isinstance(name, str) and name for name in names):
+            raise ParameterError(
+                "a layout of lists names columns", shown(names), "Pass layout=dp.Lists(values='curve')."
+            )
+
 
 @dataclass(frozen=True)
 class Long:
@@ -78,7 +85,8 @@ class Long:
     def __post_init__(self) -> None:
         names = (self.id, self.time, self.value)
         if not all(isinstance(name, str) and name for name in names) or len(set(names)) < 3:
-            raise ParameterError("a long layout names three columns", shown(names), "Pass dp.Long('id', 't', 'y').")
+            cure = "Pass layout=dp.Long(id='id', time='time', value='value')."
+            raise ParameterError("a long layout names three different columns", shown(names), cure)
         if self.day is not None:
             zone_of(self.day)
 
@@ -95,7 +103,7 @@ def as_layout(layout: object) -> Layout:
     raise ParameterError(
         "layout is 'wide', 'long' or a layout with names",
         shown(layout),
-        "Pass layout=dp.Long('id', 'time', 'value') or dp.Lists('curve').",
+        "Pass layout=dp.Long(id='id', time='time', value='value'), or layout=dp.Lists(values='curve').",
     )
 
 
@@ -104,7 +112,7 @@ def zone_of(name: str) -> ZoneInfo:
         return ZoneInfo(name)
     except (ZoneInfoNotFoundError, ValueError, OSError, TypeError):
         raise ParameterError(
-            "day is the name of a time zone", shown(name), "Pass day='Australia/Adelaide', or 'UTC'."
+            "day is the name of a time zone", shown(name), "Pass day='Australia/Adelaide', or day='UTC'."
         ) from None
 
 

@@ -1,23 +1,27 @@
 """Where files are: on this machine, or anywhere fsspec reaches (``s3://``, ``gs://``, ``memory://``).
 
 Lists, globs and folders become files in a fixed order. A place can be opened, measured and recognised again;
-it never holds what the file holds.
+it never holds what the file holds. Lakes, whose folders say something of the records in them, are in
+:mod:`dpfda.reading.lakes`.
 """
 
 from __future__ import annotations
 
 import hashlib
-import io
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
-from typing import IO, Any
+from typing import IO, Any, TypeAlias
 
 from dpfda.core.births import born
 from dpfda.core.errors import DpfdaError, FileError, ParameterError, shown
+from dpfda.reading.lakes import check_plain_files, is_partition, labels_of
+from dpfda.reading.packed import PACKINGS, Unpacked
 
 PARQUET, TEXT = (".parquet", ".pq"), (".csv", ".tsv", ".txt")
+#: Files that a program of their own reads.
+DATABASES = (".duckdb", ".ddb", ".db", ".sqlite", ".sqlite3")
 #: Characters of a name in messages.
 LONGEST_NAME = 60
 #: Stores that an address may name. Others (archives, caches, repositories, chains of them) may fetch, unpack or write
@@ -26,6 +30,15 @@ STORES = (
     "file", "local", "memory", "s3", "s3a", "gs", "gcs", "az", "abfs", "abfss", "adl", "oss", "oci", "hdfs", "webhdfs",
     "http", "https", "ftp", "sftp", "ssh", "smb", "dbfs", "hf",
 )  # fmt: skip
+#: What opens a store, where fsspec itself does not.
+DRIVERS = {
+    "s3": "s3fs", "s3a": "s3fs", "gs": "gcsfs", "gcs": "gcsfs", "az": "adlfs", "abfs": "adlfs", "abfss": "adlfs",
+    "adl": "adlfs", "oss": "ossfs", "oci": "ocifs", "hdfs": "pyarrow (and Hadoop's own library)", "http": "aiohttp",
+    "https": "aiohttp", "sftp": "paramiko", "ssh": "paramiko", "smb": "smbprotocol", "webhdfs": "requests",
+    "dbfs": "requests", "hf": "huggingface_hub",
+}  # fmt: skip
+#: Folders within folders, at most: more are a link that leads back.
+DEEPEST = 32
 
 
 @dataclass(frozen=True)
@@ -45,7 +58,32 @@ class Place:
 
     @property
     def suffix(self) -> str:
-        return os.path.splitext(self.path)[1].lower()
+        """What the file is by its name, also where it is packed: ``.csv`` of ``days.csv.gz``."""
+        stem, last = os.path.splitext(self.path.lower())
+        inner = os.path.splitext(stem)[1]
+        return inner if last in PACKINGS and inner in TEXT else last
+
+    @property
+    def packing(self) -> str:
+        """The ending of a packed text file, else nothing."""
+        last = os.path.splitext(self.path.lower())[1]
+        return last if last != self.suffix else ""
+
+    @property
+    def partition(self) -> tuple[tuple[str, str | None], ...]:
+        """What the folders that it lies in say of its records: names and labels."""
+        return labels_of(self.path)
+
+    @property
+    def size(self) -> int:
+        """Bytes, where they can be told."""
+        try:
+            if not self.remote:
+                return os.path.getsize(self.path)
+            system, inner = _system(self.path)
+            return int(system.info(inner).get("size") or 0)
+        except (OSError, ValueError):
+            return 0
 
     def open(self) -> IO[bytes]:
         """The file as bytes, from its beginning."""
@@ -64,9 +102,9 @@ class Place:
         except (OSError, ValueError) as error:
             raise FileError(f"{self.name!r} cannot be read: {_reason(error)}.") from None
 
-    def text(self, end: str = "\n") -> IO[str]:
-        """The file as text, with these line ends; what is not UTF-8 shows as a replacement character."""
-        return io.TextIOWrapper(self.open(), encoding="utf-8", errors="replace", newline=end)
+    def unpacked(self) -> IO[bytes] | Unpacked:
+        """The same, as it is once unpacked."""
+        return Unpacked(self.open(), self.packing, self.name) if self.packing else self.open()
 
     def fingerprint(self) -> str:
         """By which a file is recognised: SHA-256 of all of it. Confidential, as the file is."""
@@ -126,15 +164,21 @@ def _system(address: str) -> tuple[Any, str]:
     try:
         import fsspec
     except ImportError:
+        more = f" and {DRIVERS[store]}" if store in DRIVERS else ""
         raise ParameterError(
-            "addresses such as s3:// need fsspec", address.split("://")[0] + "://", "Install dpfda[remote]."
+            "addresses such as s3:// need fsspec", f"{store}://", f"Install dpfda[remote]{more}."
         ) from None
     try:
         return fsspec.core.url_to_fs(address)
     except (ValueError, ImportError) as error:
-        raise FileError(
-            f"Addresses of this kind cannot be opened: {type(error).__name__}. Install its fsspec."
-        ) from None
+        absent = isinstance(error, ImportError)
+        problem = "need a driver that is not installed" if absent else f"cannot be opened: {type(error).__name__}"
+    cure = (
+        f"Install {DRIVERS.get(store, 'it')}: dpfda[remote] brings fsspec alone, which finds it."
+        if absent
+        else "Check it."
+    )
+    raise FileError(f"Addresses of {store}:// {problem}. {cure}")
 
 
 def is_path(data: object) -> bool:
@@ -175,26 +219,65 @@ def _expanded(path: str) -> list[Place]:
     pattern = any(c in path for c in "*?[")
     if "://" in path:
         system, inner = _system(path)
-        found = system.glob(inner) if pattern else _listed(system, inner) if system.isdir(inner) else None
-        if found is None:
+        if pattern:
+            found = [p for p in system.glob(inner) if _readable(p)]
+            return _some([Place(system.unstrip_protocol(p)) for p in sorted(found)], path)
+        if not system.isdir(inner):
             return [Place(path)]
-        return _some([Place(system.unstrip_protocol(p)) for p in sorted(found) if _readable(p)], path)
+        return _folder([Place(system.unstrip_protocol(p)) for p in _below(inner, lambda at: _listed(system, at))], path)
     if pattern and not Path(path).exists():
         anchor = Path(path).anchor
-        found = Path(anchor or ".").glob(str(Path(path).relative_to(anchor) if anchor else path))
-        return _some([Place(str(p)) for p in sorted(found) if p.is_file()], path)
+        found = [
+            str(p) for p in sorted(Path(anchor or ".").glob(str(Path(path).relative_to(anchor) if anchor else path)))
+        ]
+        return _some([Place(p) for p in found if os.path.isfile(p)], path)
     if Path(path).is_dir():
-        return _some([Place(str(p)) for p in sorted(Path(path).iterdir()) if p.is_file() and _readable(p.name)], path)
+        return _folder([Place(p) for p in _below(str(Path(path)), _entries)], path)
     return [Place(path)]
 
 
-def _listed(system: Any, folder: str) -> list[str]:
-    return [entry["name"] for entry in system.ls(folder, detail=True) if entry["type"] == "file"]
+#: What a folder holds: the path of each thing, and whether it is a folder.
+Entries: TypeAlias = list[tuple[str, bool]]
+
+
+def _entries(folder: str) -> Entries:
+    return [(str(p), p.is_dir()) for p in Path(folder).iterdir() if p.is_dir() or p.is_file()]
+
+
+def _listed(system: Any, folder: str) -> Entries:
+    return [(entry["name"], entry["type"] == "directory") for entry in system.ls(folder, detail=True)]
+
+
+def _below(folder: str, entries: Callable[[str], Entries], depth: int = 0) -> list[str]:
+    """The readable files of a folder, and of those in it that are called ``name=value``, in a fixed order."""
+    found = sorted((path.rstrip("/"), is_folder) for path, is_folder in entries(folder))
+    found = [(path, is_folder) for path, is_folder in found if path != folder.rstrip("/")]  # stores may list it too
+    check_plain_files(folder, [PurePosixPath(path).name for path, is_folder in found if is_folder])
+    if depth > DEEPEST:
+        raise FileError("Folders lie more than 32 deep in each other. Check for a link that leads back.")
+    files: list[str] = []
+    for path, is_folder in found:
+        if is_folder and is_partition(Path(path).name):
+            files += _below(path, entries, depth + 1)
+        elif not is_folder and _readable(path):
+            files.append(path)
+    return files
 
 
 def _readable(name: str) -> bool:
     base = PurePosixPath(name).name
-    return base.lower().endswith(PARQUET + TEXT) and not base.startswith(("_", "."))
+    return Place(base).suffix in PARQUET + TEXT and not base.startswith(("_", "."))
+
+
+def _folder(places: list[Place], path: str) -> list[Place]:
+    if not places:
+        name = Path(path).name or path
+        raise FileError(
+            f"The folder {name!r} holds nothing that can be read. It may hold {', '.join(TEXT + PARQUET)} files, or "
+            "folders called name=value (region=north) that hold them; other folders are not looked into. Name the "
+            f"files, or a pattern such as '{name}/*/*.parquet'."
+        )
+    return places
 
 
 def _some(places: list[Place], path: str) -> list[Place]:

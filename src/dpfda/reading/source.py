@@ -7,7 +7,8 @@ record becomes depends on that record alone: an unusable one becomes missing val
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+import math
+from collections.abc import Callable, Container, Generator, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -15,15 +16,19 @@ import numpy as np
 
 from dpfda.core.errors import DpfdaError, FileError, ParameterError, RecordError, shown
 from dpfda.core.labels import owners, texts
-from dpfda.reading import delimited, frames, functional, parquet
+from dpfda.reading import delimited, frames, functional, lazy_frames, parquet
+from dpfda.reading.absent import no_names
 from dpfda.reading.ahead import ahead
 from dpfda.reading.arrays import AS_THEY_ARE, rows_at_once, rows_of
 from dpfda.reading.arrow import arrow_loaded, load_arrow, pa
 from dpfda.reading.blocks import Block, Raw, wrong_width
+from dpfda.reading.cells import number
 from dpfda.reading.facts import SourceFacts
 from dpfda.reading.items import Batches, classify_items
 from dpfda.reading.layouts import Long
+from dpfda.reading.names import names_of
 from dpfda.reading.places import PARQUET, TEXT, Place, expanded, is_path
+from dpfda.reading.scans import Scan
 from dpfda.reading.streams import check_kinds, check_whole, quietly
 from dpfda.reading.tables import Columns, Room, arrow_block, pick, stamps
 from dpfda.spaces.alignment import Pieces
@@ -53,6 +58,12 @@ class Source(SourceFacts):
         if self.lenient and is_path(self.data) and expanded(self.data)[0].suffix in TEXT:
             raise ParameterError(
                 "with invalid='center' labels of a text file are in it: an empty line is no record, and has no label",
+                "labels beside it",
+                "Name their column.",
+            )
+        if isinstance(self.data, Scan):
+            raise ParameterError(
+                "labels of a query or a dataset are in it: its rows may come in another order each time",
                 "labels beside it",
                 "Name their column.",
             )
@@ -91,6 +102,8 @@ class Source(SourceFacts):
                     yield raw
                 elif on_file is not None:
                     on_file(done, len(parts))
+        elif isinstance(data, Scan):
+            yield from self._scanned(data)
         elif (curves := functional.curves_of(data, self.points, self.lenient)) is not None:
             yield from self._pieces(curves) if isinstance(curves, Pieces) else self._array(curves)
         elif hasattr(data, "iloc") and hasattr(data, "columns"):
@@ -101,14 +114,17 @@ class Source(SourceFacts):
             yield from self._arrow(data)
         elif hasattr(data, "__next__"):
             yield from self._batches_of(data)
-        elif self.columns is not None or self._roles.asides or self.layout is not None:
-            raise ParameterError(
-                "columns need data with names",
-                shown(self.columns or self.by or self.unit),
-                "Pass one label per record beside it.",
-            )
+        elif self._chooses:
+            raise no_names(*self._asked, data)
         else:
             yield from self._array(data)
+
+    @property
+    def _asked(self) -> tuple[str, object]:  # the first option that names columns, and what it says
+        asked = {
+            "columns": self.columns, "ignore": self.ignore, "layout": self.layout, "by": self.by, "unit": self.unit
+        }  # fmt: skip
+        return next((name, value) for name, value in asked.items() if value is not None)
 
     def batches(self) -> Iterator[np.ndarray]:  # values of blocks of rows
         for raw in self.blocks():
@@ -120,16 +136,10 @@ class Source(SourceFacts):
             assert isinstance(raw, Block) and raw.groups is not None  # noqa: PT018
             yield np.asarray(raw.values, dtype=float), raw.groups
 
-    def values_per_curve(self, public: bool = False) -> int:
-        """Number of values per curve: from the shape or the schema, else (unless `public`) from the first records."""
-        names = getattr(self.data, "columns", None)
-        roles = self._roles
-        if names is not None and not callable(names) and not _is_table(self.data) and self.layout is None:
-            return len(roles.values([str(name) for name in names]))
-        if isinstance(self.data, np.ndarray) and self.data.ndim == 2:
-            return self.data.shape[1]
-        if public and is_path(self.data) and self.layout is None:
-            return self.width_of(expanded(self.data)[0])
+    def values_per_curve(self) -> int:
+        """Number of values per curve, as names, types or the shape say, else the first records."""
+        if (width := self.first().curve_width()) is not None:
+            return width
         first = next(iter(self.blocks()), None)
         if first is None:
             raise RecordError("The data holds no records", cure="Check the path and the columns.")
@@ -163,7 +173,7 @@ class Source(SourceFacts):
             yield Block(pieces.values[where], rows, pieces.times[where], starts - starts[0])
 
     def _pandas(self, frame: Any) -> Iterator[Raw]:
-        names, roles = [str(name) for name in frame.columns], self._roles
+        names, roles = [str(name) for name in frame.columns], self.roles
         self._check_names(names)
         values = roles.values(names) if self._chooses else names
         yield from frames.blocks(frame, roles, values, roles.asides, _rows_per_batch(len(values)))
@@ -172,13 +182,18 @@ class Source(SourceFacts):
         """Anything that speaks Arrow; a polars frame gives only its chosen columns away."""
         batches: Any = None
         try:
-            data = data.collect() if hasattr(data, "collect") else data
             check_kinds(data)
-            if hasattr(data, "get_columns") and self._chooses:
-                data = data.select(self.chosen(list(data.columns)))
-            data = pa.Table.from_batches([data]) if _is_batch(data) else data
-            batches = data.to_batches() if _is_table(data) else pa.RecordBatchReader.from_stream(data)
-            names = (data if _is_table(data) else batches).schema.names
+            if lazy_frames.is_lazy(data):
+                names = list(data.collect_schema())
+                names = self.chosen(names) if self._chooses else names
+                batches = lazy_frames.batches(data, names)
+            else:
+                data = data.collect() if hasattr(data, "collect") else data
+                if hasattr(data, "get_columns") and self._chooses:
+                    data = data.select(self.chosen(list(data.columns)))
+                data = pa.Table.from_batches([data]) if _is_batch(data) else data
+                batches = data.to_batches() if _is_table(data) else pa.RecordBatchReader.from_stream(data)
+                names = (data if _is_table(data) else batches).schema.names
         except DpfdaError:
             raise
         except Exception:  # of another package: its text may quote a cell, so it must not become our error's context
@@ -187,12 +202,24 @@ class Source(SourceFacts):
             raise FileError("The table cannot be read: a cell, or the type of a column. Choose numeric columns.")
         yield from self._record_batches(names, quietly(batches), Room())
 
+    def _scanned(self, scan: Scan) -> Iterator[Raw]:
+        """Rows of another program, anew, of the chosen columns alone."""
+        load_arrow()
+        names = list(scan.schema().names)
+        if len(set(names)) < len(names):
+            raise FileError("Column names repeat; every column needs its own.")
+        chosen = self.chosen(names)
+        numbers = [name for name in self.roles.values(names) if name != self._stamped]
+        words = [name for name in chosen if name not in numbers]
+        batches = (batch.select(chosen) for batch in scan.batches(numbers, words))
+        yield from self._record_batches(chosen, batches, Room())
+
     def _check_names(self, names: Sequence[str]) -> None:
         if self._chooses and len(set(names)) < len(names):
             raise FileError("Column names repeat; every column needs its own.")
 
     def _record_batches(self, names: list[str], batches: Iterable[pa.RecordBatch], room: Room) -> Iterator[Raw]:
-        roles, first = self._roles, 0
+        roles, first = self.roles, 0
         self._check_names(names)
         if len(set(names)) < len(names):
             unique = [f"{i} {name}" for i, name in enumerate(names)]
@@ -221,13 +248,13 @@ class Source(SourceFacts):
                 yield from self._array(item, first)
                 first += len(item)
             elif kind == "lost":
-                if not self._roles.asides:  # else nobody can say whose it is
+                if not self.roles.asides:  # else nobody can say whose it is
                     yield Block(np.full((1, self.width or 1), np.nan), np.array([first]))
                 first += 1
             else:
                 start = first
-                if own is self and self.layout is None and (names := functional.names_of(item)) is not None:
-                    own = replace(self, columns=self._roles.values(names))  # later batches are matched by name
+                if own is self and self.layout is None and (names := names_of(item)) is not None:
+                    own = replace(self, columns=self.roles.values(names))  # later batches are matched by name
                 for raw in replace(own, data=item).blocks():
                     yield replace(raw, rows=raw.rows + start)
                     first = start + int(raw.rows[-1]) + 1
@@ -238,48 +265,106 @@ class Source(SourceFacts):
         """Blocks of one file; errors about its records name it where it is one of several."""
         try:
             if place.suffix in PARQUET:
-                chosen = self.chosen(parquet.names(place))
-                yield from self._record_batches(chosen, parquet.batches(place, chosen), room)
+                chosen = self.chosen(self.names() or [])
+                held = _held(chosen, dict(self.partition))
+                batches = (self._with_folders(batch, chosen) for batch in parquet.batches(place, held))
+                yield from self._record_batches(chosen, batches, room)
                 return
             if place.suffix not in TEXT:
-                self._names_in(place)  # says so
+                self.names()  # says so
             yield from self._text(place)
         except RecordError as error:
             raise error.within(self.file) if self.file else error from None
 
+    def _with_folders(self, batch: pa.RecordBatch, chosen: list[str]) -> pa.RecordBatch:
+        """The batch with the labels of its folders that were asked for, as columns."""
+        values = self.roles.values(chosen)
+        for name, label in self.partition:
+            if name in chosen:
+                counts = name in values and name != self._stamped
+                cell = pa.scalar(_as_number(label, name, self.lenient)) if counts else pa.scalar(label, pa.string())
+                batch = batch.append_column(name, pa.repeat(cell, batch.num_rows))
+        return batch
+
+    @property
+    def _stamped(self) -> str | None:  # the column of timestamps, where days are cut
+        layout = self.roles.layout
+        return layout.time if isinstance(layout, Long) and layout.day is not None else None
+
     def _text(self, place: Place) -> Iterator[Raw]:
-        roles = self._roles
-        layout = delimited.layout(place, self.header, self.lenient, self.width if roles.layout is None else None)
-        if layout.names is None and self._chooses:
+        roles, folders = self.roles, dict(self.partition)
+        width = self.width if roles.layout is None else None
+        layout = delimited.layout(place, self.header, self.lenient, width, self.text)
+        chosen = self.columns is not None or self.ignore is not None or roles.layout is not None
+        named = chosen or bool(set(roles.asides) - set(folders))
+        if layout.names is None and named:
+            asked, wanted = self._asked
             raise ParameterError(
-                "columns need a header line", shown(self.columns or self.by or self.unit), "Add one, or leave them out."
+                "columns can be named where a file has a header line",
+                f"{asked}={shown(wanted)}",
+                "Add one to the file, or leave this out.",
             )
+        self.names()  # none of which is a folder's
         numbers = roles.values(layout.names) if layout.names else None
         if self.lenient and numbers and roles.layout is None and self.width not in (None, len(numbers)):
             raise wrong_width(len(numbers), self.width)
         words = roles.asides
-        stamped = isinstance(roles.layout, Long) and roles.layout.day is not None
-        if stamped:
+        if self._stamped is not None:
             assert isinstance(roles.layout, Long)
-            words, numbers = [*words, roles.layout.time], [roles.layout.value]
+            words, numbers = [*words, self._stamped], [roles.layout.value]
+        held = None if numbers is None else _held(numbers, folders)
         first = 0
-        for values, columns in delimited.rows(place, layout, numbers, words, self.lenient, BATCH_BYTES, roles.owners):
-            if stamped:
+        for values, columns in delimited.rows(
+            place,
+            layout,
+            held,
+            [word for word in words if word not in folders],
+            self.lenient,
+            BATCH_BYTES,
+            roles.owners,
+        ):
+            own = iter(columns)
+            labels = {word: [folders[word]] * len(values) if word in folders else next(own) for word in words}
+            if numbers is not None and held != numbers:
+                cells = iter(values.T)
+                full = [
+                    np.full(len(values), _as_number(folders[name], name, self.lenient))
+                    if name in folders
+                    else next(cells)
+                    for name in numbers
+                ]
+                values = np.column_stack(full)
+            if self._stamped is not None:
                 assert isinstance(roles.layout, Long)
-                times = stamps(pa.array(columns.pop(), pa.string()), str(roles.layout.day), self.lenient)
+                times = stamps(pa.array(labels.pop(self._stamped), pa.string()), str(roles.layout.day), self.lenient)
                 values = np.column_stack([times, values])
-            labels = {word: texts(column) for word, column in zip(words, columns, strict=False)}
-            yield roles.block(values, labels, first, self.file)
+            yield roles.block(values, {word: texts(column) for word, column in labels.items()}, first, self.file)
             first += len(values)
+
+
+def _held(chosen: list[str], folders: Container[str]) -> list[str]:
+    """Those of the chosen columns that are in the file itself."""
+    held = [name for name in chosen if name not in folders]
+    if not held:
+        raise ParameterError("some column of values is in the files", "folders alone", "Name one: columns=['value'].")
+    return held
+
+
+def _as_number(label: str | None, name: str, lenient: bool) -> float:
+    """The label of a folder as a value."""
+    value = math.nan if label is None else number(label)
+    if value is None and not lenient:
+        raise RecordError("A folder does not hold a number", column=name, cure="Name other columns of values.")
+    return math.nan if value is None else value
 
 
 def _each(parts: list[Source]) -> Generator[tuple[Raw | None, int], None, None]:
     """Blocks of file after file, and how many files are done; after each of them, a word without a block."""
     room = Room()  # for all of them
-    for number, part in enumerate(parts):
+    for place, part in enumerate(parts):
         for raw in part._file(Place(part.data), room):
-            yield raw, number
-        yield None, number + 1
+            yield raw, place
+        yield None, place + 1
 
 
 def _listed(labels: Any) -> list[Any]:

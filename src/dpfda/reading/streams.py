@@ -7,29 +7,37 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from dpfda.core.errors import FileError
+from dpfda.core.errors import DpfdaError, FileError
 from dpfda.reading.arrow import compute, pa
+from dpfda.reading.lazy_frames import is_lazy
 
 
 def check_kinds(data: object) -> None:
     """Columns of Python objects, which polars cannot give away: it would end the process."""
-    if any(str(kind) == "Object" for kind in getattr(data, "dtypes", ())):
+    kinds = data.collect_schema().values() if is_lazy(data) else getattr(data, "dtypes", ())
+    if any(str(kind) == "Object" for kind in kinds):
         raise FileError("The table holds columns of objects, which cannot be read. Choose numeric columns.")
 
 
-def quietly(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+def quietly(
+    batches: Iterable[pa.RecordBatch],
+    problem: str = "The stream of records breaks off: what comes next cannot be read",
+    cure: str = "Check how it was opened.",
+) -> Iterator[pa.RecordBatch]:
     """Batches as they come. What a reader of another package says when it balks may quote a cell, and stays unsaid."""
     stream, balked = iter(batches), False
     while not balked:
         try:
             batch = next(stream)
-        except StopIteration:
+        except (StopIteration, DpfdaError) as end:
+            if isinstance(end, DpfdaError):
+                raise
             return
         except Exception:
             balked = True
         else:
             yield batch
-    raise FileError("The stream of records breaks off: what comes next cannot be read. Check how it was opened.")
+    raise FileError(f"{problem}. {cure}")
 
 
 def check_whole(batch: pa.RecordBatch) -> None:

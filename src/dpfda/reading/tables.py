@@ -18,10 +18,12 @@ import numpy as np
 
 from dpfda.core.errors import ParameterError, RecordError, shown
 from dpfda.core.labels import Coder, owners, texts
+from dpfda.reading.absent import no_column, no_long_column
 from dpfda.reading.ahead import WAITING
 from dpfda.reading.arrow import pa
 from dpfda.reading.blocks import Block, Raw, Rows
 from dpfda.reading.delimited import CURE
+from dpfda.reading.lakes import offered
 from dpfda.reading.layouts import DAY, Layout, Lists, Long, days_and_hours, wall_clock, wall_of
 from dpfda.reading.owners import owners_among
 from dpfda.reading.parquet import is_text
@@ -47,6 +49,7 @@ class Roles:
     lenient: bool = False
     width: int | None = None
     ignore: Columns = None
+    folders: tuple[str, ...] = ()  # names of labels that are folders, not columns
 
     @property
     def asides(self) -> list[str]:
@@ -63,18 +66,23 @@ class Roles:
     def values(self, names: Sequence[str]) -> list[str]:
         """Columns that are numbers: those asked for, or all that have no other role."""
         for name in self.asides:
-            if name not in names:
-                role = {self.by: "by", self.unit: "unit", self.order: "order"}.get(name, "id")
-                raise ParameterError(f"{role} must name a column of the data", shown(name), "Check the spelling.")
+            if name not in names and name not in self.folders:
+                role = {self.by: "by", self.unit: "unit", self.order: "order"}.get(name)
+                raise no_long_column(name) if role is None else no_column(role, name, names)
         if self.layout is not None:
             layout: Any = self.layout
             pair = [layout.time, layout.value] if isinstance(layout, Long) else [layout.values, layout.times]
             if set(pair) & set(self.asides):
                 raise ParameterError("a column has one role", "times or values with another", "Name another column.")
-            return pick(names, [name for name in pair if name is not None])
-        left_out = self.ignored(names)
-        values = pick([name for name in names if name not in (*self.asides, *left_out)], self.columns)
+            known = [*names, *self.folders]
+            if isinstance(layout, Long) and (lost := set(pair) - set(known)):
+                raise no_long_column(min(lost))
+            return pick(known, [name for name in pair if name is not None])
+        apart = [*self.asides, *self.ignored(names)]
+        values = pick(offered(names, self.folders, apart, self.columns), self.columns)
         if self.columns is None and len(values) > 1 and (owner := owners_among(values)):
+            if self.ignore is not None:
+                pick(names, self.ignore, "ignore")  # which may be misspelt
             raise ParameterError(
                 f"a column called {owner[0]!r} says whose a record is",
                 "it among the values",
@@ -206,7 +214,7 @@ def _numbers(column: pa.Array, name: str, lenient: bool) -> np.ndarray:
             column = column.cast(pa.float64(), safe=False)
         return column.to_numpy(zero_copy_only=False)
     if not lenient:
-        raise RecordError("A column does not hold numbers", column=name, cure=CURE)
+        raise RecordError("Cells do not hold numbers", column=name, cure=CURE)
     return np.full(len(column), np.nan)
 
 

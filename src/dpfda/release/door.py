@@ -73,6 +73,9 @@ class Member(Protocol):
     def check_current(self) -> None:
         """Refuse to carry out what an earlier version would have done in another way."""
 
+    def check_worth(self) -> None:
+        """Refuse, by public facts alone, what could say nothing at all."""
+
     def build_release(self, drawn: Sequence[np.ndarray], receipt: Receipt) -> Any:
         """The release that these draws come to."""
 
@@ -191,8 +194,9 @@ def _draw_later_stages(
         read = reread(others) if others and reread is not None else {}
         for name, stage in stages.items():
             summary = latest[name] = read.get(name, latest[name])
-            if summary.count != summaries[name].count:
-                raise PlanMismatch("The records changed between two passes.")
+            # A private count may differ: every stage is private for what it read, and a refusal would tell.
+            if summary.count != summaries[name].count and not stage.problem.count_is_private:
+                raise PlanMismatch("The records changed between two passes. Release from data that stays as it is.")
             stage.check(summary)
             drawn[name].append(_draw(stage, stage.to_lattice(summary)))
         pending = {name: plans[name] for name in stages}

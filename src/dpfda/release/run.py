@@ -9,13 +9,14 @@ import logging
 import os
 import warnings
 from collections.abc import Callable, Iterable, Mapping
-from pathlib import Path
 from typing import Protocol, TypeAlias, TypeVar
 
 from dpfda.core.checks import check_name
 from dpfda.core.errors import LeftOutWarning, NoiseWarning, ParameterError, PlanMismatch, outside
+from dpfda.core.files import as_path
 from dpfda.engines import Summary
 from dpfda.ledger import Ledger
+from dpfda.ledger.ledger import CURE
 from dpfda.problems.contracts import Encoder
 from dpfda.release import door
 from dpfda.release.door import Member, Releases
@@ -54,7 +55,7 @@ def run(plan: Runnable, passes: Passes, ledger: LedgerOrPath = None, query: str 
     """Releases of all members of a plan, by name, under one charge."""
     opened = _check_and_open(plan, passes, ledger, query)
     passes.warn_of_owners(next(iter(plan.members.values())).stage.encoder)
-    warn_of_noise(plan)
+    check_worth(plan)
     try:
         return _check_and_execute(plan, _read(plan, passes), passes, opened, query)
     finally:
@@ -81,7 +82,7 @@ def run_counted(
         found = passes.summarize_all(encoder) if sizes is None else None
         plan = plan_for(sizes if found is None else {name: summary.count for name, summary in found.items()})
         check_passes(plan, passes.single_pass_reason)
-        warn_of_noise(plan)
+        check_worth(plan)
         if found is None:
             found = _read(plan, passes)
         elif any(encoder.key != found[name].key for name, encoder in _encoders(plan, passes).items()):
@@ -89,12 +90,19 @@ def run_counted(
                 raise ParameterError(
                     "without n the records are read twice",
                     passes.single_pass_reason,
-                    "Pass n, the public number of records (or plan without a check: dp.Auto(passes=1, check=False)).",
+                    "Pass n, the public number of records, or method=dp.Auto(passes=1, check=False).",
                 )
             found = _read(plan, passes)
         return plan, _check_and_execute(plan, found, passes, opened, query)
     finally:
         passes.forget()
+
+
+def check_worth(plan: Runnable) -> None:
+    """Refuse what could say nothing, and warn of what will be mostly noise, once n is known."""
+    for member in plan.members.values():
+        member.check_worth()
+    warn_of_noise(plan)
 
 
 def warn_of_noise(plan: Runnable) -> None:
@@ -123,11 +131,11 @@ def check_passes(plan: Runnable, single_pass_reason: str) -> None:
 
 def _check_and_open(plan: Runnable, passes: Passes, ledger: LedgerOrPath, query: str | None) -> Ledger | None:
     """Refuse before the data is read what would be refused after."""
-    check_name("names of queries", query or plan.query)
+    check_name("names of queries", query if not isinstance(query, str | None) else query or plan.query)
     for member in plan.members.values():
         member.check_current()
     check_passes(plan, passes.single_pass_reason)
-    opened = ledger if ledger is None or isinstance(ledger, Ledger) else Ledger(Path(ledger))
+    opened = ledger if ledger is None or isinstance(ledger, Ledger) else Ledger(as_path(ledger, "ledger", CURE))
     if opened is not None:
         opened.check(plan.epsilon, plan.delta)
     return opened

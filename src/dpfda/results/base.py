@@ -15,6 +15,7 @@ from dpfda.core import codec
 from dpfda.core.errors import ParameterError, printable
 from dpfda.core.files import write_whole
 from dpfda.results import plots, statements
+from dpfda.results.arrays import AsArray
 from dpfda.results.bands import NOISE_ONLY, Band, band_half_width
 from dpfda.results.postprocess import shrink
 from dpfda.results.statements import Statement
@@ -34,7 +35,7 @@ VERSION = 1
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class Release:
+class Release(AsArray):
     """A released curve or surface: call it, plot it, save it, read its statement.
 
     Verbs, plans and models make releases; :func:`dpfda.load` reads saved ones. All of it is public.
@@ -111,6 +112,10 @@ class Release:
         )
         return values
 
+    @property
+    def _array(self) -> np.ndarray:
+        return self.values
+
     def derivative(self) -> Self:
         """The derivative of the curve, with bands of its own."""
         if self.order or self.dimension > 1:
@@ -173,6 +178,16 @@ class Release:
         return None
 
     @property
+    def bound_too_small(self) -> bool | None:
+        """Whether most records reach beyond the public bound, by released numbers; None where nothing tells."""
+        return None
+
+    @property
+    def bound_words(self) -> str:
+        """What the release says of its public bound: that it is too small, or that nothing tells."""
+        return ""
+
+    @property
     def cautions(self) -> tuple[str, ...]:
         """What the released numbers themselves say against trusting them, a sentence each."""
         return ()
@@ -201,8 +216,9 @@ class Release:
     @property
     def statement_parts(self) -> Statement:
         """The statement as data: its paragraphs by name."""
-        bands = " ".join([self.band_promise, *self.cautions]).strip()
-        return statements.statement(self, statements.how_drawn(self), bands)
+        others = (caution for caution in self.cautions if caution != self.bound_words)
+        bands = " ".join([self.band_promise, *others]).strip()
+        return statements.statement(self, statements.how_drawn(self), bands, self.bound_words)
 
     def plot(self, ax: plots.Axes | None = None, level: float = 0.95, kind: str = "map") -> plots.Axes:
         """On matplotlib axes: a curve with its band; a surface as a heat map or (`kind` "surface") in space."""
@@ -217,7 +233,8 @@ class Release:
     def _plot_surface(self, ax: plots.Axes | None, title: str, kind: str) -> plots.Axes:
         if self.dimension > 2:
             raise ParameterError("pictures have at most two dimensions", f"{self.dimension}", "Plot a part of it.")
-        return plots.surface(self.grid, self.values, ax=ax, title=title, kind=kind)
+        ax = plots.surface(self.grid, self.values, ax=ax, title=title, kind=kind)
+        return ax if kind == "surface" else plots.caution(ax, self.cautions)
 
     @property
     def title(self) -> str:
@@ -233,11 +250,12 @@ class Release:
         delta = f", delta {float(self.plan.delta):g}" if self.plan.delta else ""
         return (
             f"{type(self).__name__}({self.title} on {where}, epsilon {float(self.plan.epsilon):g}{delta}, "
-            f"plan {self.plan.digest[:12]})"
+            f"plan {self.plan.digest[:12]}{'; its bound is too small' if self.bound_too_small else ''})"
         )
 
     def _repr_html_(self) -> str:
-        return plots.inline(self.plot) + self.plan._repr_html_()
+        picture = plots.inline(self.plot, self.title) if self.dimension < 3 else ""
+        return picture + self.plan._repr_html_()
 
     # -- files ----------------------------------------------------------------------------
 

@@ -17,6 +17,7 @@ from dpfda.problems.surface_check import PIECES
 from dpfda.results import plots
 from dpfda.results.bands import Band, check_level
 from dpfda.results.base import Release
+from dpfda.results.beyond import TOO_SMALL, words_about
 from dpfda.results.covariance_bands import (
     HEIGHT,
     Checked,
@@ -165,6 +166,18 @@ class CovarianceRelease(Release):
     # -- error bars -----------------------------------------------------------------------
 
     @cached_property
+    def bound_too_small(self) -> bool | None:
+        return self.plan.bound_too_small(self.drawn)
+
+    @property
+    def bound_words(self) -> str:
+        return words_about(self.bound_too_small)
+
+    @property
+    def cautions(self) -> tuple[str, ...]:
+        return (TOO_SMALL,) if self.bound_too_small else ()
+
+    @cached_property
     def _check(self) -> Checked | None:
         return self.plan.checked(self.drawn)
 
@@ -287,7 +300,8 @@ class CovarianceRelease(Release):
     # -- pictures -------------------------------------------------------------------------
 
     def _plot_surface(self, ax: plots.Axes | None, title: str, kind: str) -> plots.Axes:
-        return plots.surface(self.grid, self.values, ax=ax, title=title, kind=kind, signed=True)
+        ax = plots.surface(self.grid, self.values, ax=ax, title=title, kind=kind, signed=True)
+        return ax if kind == "surface" else plots.caution(ax, self.cautions)
 
     def plot_eigenfunctions(self, k: int = 3, ax: plots.Axes | None = None, level: float = 0.95) -> plots.Axes:
         """The leading principal components (as many of `k` as there are) as curves, with their shares of variance.

@@ -11,9 +11,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike
 
+from dpfda.core import markup
 from dpfda.core.errors import ParameterError
 from dpfda.core.files import write_whole
 from dpfda.results import plots
+from dpfda.results.arrays import AsArray
 from dpfda.results.bands import NOISE_ONLY, Band, band_of
 from dpfda.results.base import Release, csv_of
 from dpfda.results.components import ComponentRelease
@@ -74,7 +76,7 @@ class DifferenceTest:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Difference:
+class Difference(AsArray):
     """Two independent releases on one grid, one minus the other: what :meth:`GroupRelease.difference` returns.
 
     Parameters
@@ -110,6 +112,10 @@ class Difference:
         """The difference on the grid, of the releases as they are shown."""
         values: np.ndarray = self.left.values - self.right.values
         return values
+
+    @property
+    def _array(self) -> np.ndarray:
+        return self.values
 
     def __call__(self, t: ArrayLike) -> np.ndarray:
         """The difference at any points of the domain."""
@@ -231,6 +237,19 @@ class Difference:
         band = self.shown_band(level)
         columns = {"value": self.values, "lower": band.lower, "upper": band.upper}
         return self.left._columns(level) | {name: column.ravel() for name, column in columns.items()}
+
+    def _repr_html_(self) -> str:
+        picture = plots.inline(self.plot, f"{self.first} minus {self.second}") if self.left.dimension < 3 else ""
+        covers = "the difference of the populations" if self.has_bands else NOISE_ONLY
+        rows = [
+            ("difference", f"{self.first} minus {self.second}"),
+            ("of", self.left.title),
+            ("grid", repr(self.grid)),
+            ("band", f"covers: {covers}"),
+        ]
+        for name, part in ((self.first, self.left), (self.second, self.right)):
+            rows.append((name, f"{guarantee(part.plan)}, plan {part.plan.digest[:12]}"))
+        return picture + markup.facts("Difference", rows)
 
     def __repr__(self) -> str:
         return f"Difference({self.first} minus {self.second})"

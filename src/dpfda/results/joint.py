@@ -14,8 +14,10 @@ from dpfda.core import codec
 from dpfda.core.errors import ParameterError, shown
 from dpfda.core.files import write_whole
 from dpfda.results import plots, statements
+from dpfda.results.arrays import AsArray
 from dpfda.results.bands import Band
 from dpfda.results.base import VERSION, Release, csv_of
+from dpfda.results.beyond import TOO_SMALL
 from dpfda.results.statements import Statement
 from dpfda.results.wording import cost, guarantee
 
@@ -24,11 +26,13 @@ if TYPE_CHECKING:
 
     from dpfda.plans.joint import JointPlan
 
+#: More bands than that hide each other in one picture.
+MOST_BANDS = 4
 R = TypeVar("R", bound=Release, covariant=True)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class JointRelease(Mapping[str, R]):
+class JointRelease(AsArray, Mapping[str, R]):
     """Releases by name: a mapping, with one charge and one statement for all."""
 
     plan: JointPlan[Any]
@@ -106,12 +110,29 @@ class JointRelease(Mapping[str, R]):
     @property
     def statement_parts(self) -> Statement:
         """The statement as data: its paragraphs by name, and one line for each."""
-        cautions = [f"{name}: {caution}" for name, part in self.releases.items() for caution in part.cautions]
+        cautions = [caution for caution in self.cautions if not caution.endswith(TOO_SMALL)]
         bands = " ".join([self._any.band_promise, *cautions]).strip()
-        return statements.group_statement(self.plan, self.releases, bands)
+        return statements.group_statement(self.plan, self.releases, bands, self._bound_words)
+
+    @property
+    def cautions(self) -> tuple[str, ...]:
+        """What the released numbers themselves say against trusting them, a sentence each, with the names it is for."""
+        names: dict[str, list[str]] = {}
+        for name, part in self.releases.items():
+            for caution in part.cautions:
+                names.setdefault(caution, []).append(name)
+        return tuple(f"{', '.join(found)}: {caution}" for caution, found in names.items())
+
+    @property
+    def _bound_words(self) -> str:
+        """What each says of its public bound; once where all say the same."""
+        said = {name: part.bound_words for name, part in self.releases.items()}
+        if len(set(said.values())) == 1:
+            return next(iter(said.values()))
+        return " ".join(f"{name}: {words}" for name, words in said.items() if words)
 
     def plot(self, ax: plots.Axes | None = None) -> plots.Axes:
-        """All curves on one picture (one dimension), or the surfaces side by side."""
+        """All curves on one picture, a few of them with their bands (one dimension), or the surfaces side by side."""
         parts = list(self.releases.values())
         title = f"{parts[0].title.capitalize()} by {self.plan.member_word}, {guarantee(self.plan)}"
         if parts[0].dimension == 1:
@@ -119,9 +140,10 @@ class JointRelease(Mapping[str, R]):
             for name, part in self.releases.items():
                 label = self._label(name, part)
                 curves |= {f"{label} {line}".rstrip(): values for line, values in part.lines.items()}
-            ax = plots.overlay(parts[0].grid, curves, ax, title)
+            few = len(curves) == len(parts) <= MOST_BANDS
+            ax = plots.overlay(parts[0].grid, curves, ax, title, [part.shown_band() for part in parts] if few else ())
             ax.set_ylabel(parts[0].query, **plots.SPELT)
-            return ax
+            return plots.caution(ax, self.cautions)
         if parts[0].dimension > 2:
             raise ParameterError(
                 "pictures have at most two dimensions", "three", f"Plot one {self.plan.member_word} at a time."
@@ -132,8 +154,19 @@ class JointRelease(Mapping[str, R]):
         """How a picture names one of them."""
         return name
 
+    def _repr_html_(self) -> str:
+        picture = plots.inline(self.plot, self.query) if self._any.dimension < 3 else ""
+        return picture + self.plan._repr_html_()
+
+    @property
+    def _array(self) -> np.ndarray:
+        """The values of all of them, in their order."""
+        return np.stack([release.values for release in self.releases.values()])
+
     def __repr__(self) -> str:
-        return f"{type(self).__name__}({', '.join(self.releases)}; {cost(self.plan)} together)"
+        small = [name for name, part in self.releases.items() if part.bound_too_small]
+        more = f"; the bound is too small for {', '.join(small)}" if small else ""
+        return f"{type(self).__name__}({', '.join(self.releases)}; {cost(self.plan)} together{more})"
 
     def to_json(self) -> str:
         """Everything public about all releases, with a version and a checksum."""

@@ -7,12 +7,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from dpfda.results.beyond import TOO_SMALL
 from dpfda.results.mean_bands import ALL_CUT, SEEN, Evidence
 
 #: What was left out is large from this share of the released curve's own size on.
 LARGE = 0.5
-#: Where nearly all curves were cut, most of them lie beyond the bound if the released mean reaches this share of it.
-AT_THE_BOUND = 0.8
 
 
 @dataclass(frozen=True)
@@ -56,10 +55,7 @@ class LeftOut:
     def caution(self) -> str:
         """One sentence where there is cause for concern, else nothing."""
         if self.beyond:
-            return (
-                "Most curves reach beyond the bound: it is too small, and the released mean is too flat. Plan again "
-                "with a larger one."
-            )
+            return TOO_SMALL
         if self.large:
             size = f"{self.value:.2g} and more" if self.saturated else f"about {self.value:.2g}"
             return (
@@ -69,16 +65,14 @@ class LeftOut:
         return ""
 
 
-def measured(evidence: Evidence, root: float, shown: float, reached: float) -> LeftOut | None:
+def measured(evidence: Evidence, root: float, shown: float, beyond: bool) -> LeftOut | None:
     """What a noisy length says, on a domain whose length has this root; None where there is none.
 
-    `shown` is the size of the released curve about its own level, `reached` the share of the bound that it reaches.
-    Where all curves are beyond the bound, no radius on offer holds any, and a small one is chosen for its price.
+    `shown` is the size of the released curve about its own level, `beyond` whether most curves are beyond the bound.
     """
     length = evidence.left
     if length is None:
         return None
     seen, cut = length.drawn > SEEN * length.scale, length.drawn > ALL_CUT * length.cap
-    beyond = seen and cut and (evidence.smallest or reached > AT_THE_BOUND)
     large = seen and (cut or length.drawn > LARGE * shown * root)
     return LeftOut(length.drawn / root, length.scale / root, length.saturated, length.cap / root, large, beyond)

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 from dpfda.core.errors import ParameterError
 from dpfda.results.bands import Band
 from dpfda.results.base import Release
+from dpfda.results.beyond import MOST_NOISY, TOO_SMALL, beyond_the_bound, words_about
 from dpfda.results.left_out import LeftOut, measured
 from dpfda.results.mean_bands import mean_terms
 from dpfda.results.terms import Terms
@@ -96,15 +97,28 @@ class MeanRelease(Release):
     def left_out(self) -> LeftOut | None:
         """How much of the mean of the curves is not in the release; None where no budget went to it."""
         evidence, root = self.plan.accuracy.evidence(self), float(np.sqrt(self.grid.weights.sum()))
-        problem = self.plan.schedule.target(self.drawn) or self.plan.problem
-        away = self.coefficients - problem.center_coefficients
-        reached = float(np.sqrt((away**2).sum())) / float(self.plan.bound.outer)
         level = float(np.average(self.values.ravel(), weights=self.grid.weights))
         shown = float(np.sqrt(np.average((self.values.ravel() - level) ** 2, weights=self.grid.weights)))
-        return measured(evidence, root, shown, reached)
+        return measured(evidence, root, shown, bool(self.bound_too_small))
+
+    @cached_property
+    def bound_too_small(self) -> bool | None:
+        center, public = self.plan.problem.center_coefficients, float(self.plan.bound.outer)
+        radius = float(getattr(self.plan.schedule.target(self.drawn), "bound", self.plan.bound).outer)
+        drawn, published = (float(((c - center) ** 2).sum()) for c in (self.raw, self.coefficients))
+        noise = self.stage.error
+        reached = np.sqrt(max(drawn - noise, 0.0)) / radius if noise < MOST_NOISY * radius**2 else 0.0
+        evidence, strength = self.plan.accuracy.evidence(self), self.plan.n * float(self.plan.epsilon)
+        return beyond_the_bound(evidence, float(reached), float(np.sqrt(published)) / public, strength)
+
+    @property
+    def bound_words(self) -> str:
+        return words_about(self.bound_too_small)
 
     @property
     def cautions(self) -> tuple[str, ...]:
+        if self.bound_too_small:
+            return (TOO_SMALL,)
         caution = self.left_out.caution if self.left_out is not None else ""
         return (caution,) if caution else ()
 

@@ -87,6 +87,11 @@ class Evidence:
     about: np.ndarray | None = None
     pieces: int = 1
     smallest: bool = False
+    #: Whether there was a private choice of the radius.
+    chosen: bool = False
+    #: How much of the length up to which variation is measured curves have, as a mean square: one where all were cut.
+    #: With the standard deviation of its noise.
+    filled: tuple[float, float] | None = None
     #: What the noise of a private count is of that count, where later rounds were divided by it.
     count_noise: float = 0.0
 

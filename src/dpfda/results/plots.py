@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import html
 import io
 import textwrap
 from collections.abc import Callable, Mapping, Sequence
@@ -245,9 +246,17 @@ def panels(parts: Sequence[Shown], title: str = "", names: Sequence[str] | None 
     return first
 
 
-def overlay(grid: AnyGrid, curves: Mapping[str, np.ndarray], ax: Axes | None = None, title: str = "") -> Axes:
-    """Several curves on one grid (or on its line, where they are components), each with its name."""
+def overlay(
+    grid: AnyGrid,
+    curves: Mapping[str, np.ndarray],
+    ax: Axes | None = None,
+    title: str = "",
+    bands: Sequence[Band] = (),
+) -> Axes:
+    """Several curves on one grid (or on its line, where they are components), named, with bands if there are any."""
     ax, grid = _axes(ax), grid.axes[-1]
+    for i, band in enumerate(bands):
+        ax.fill_between(band.t, band.lower, band.upper, color=COLOURS[i % len(COLOURS)], alpha=0.2, linewidth=0)
     for i, (name, values) in enumerate(curves.items()):
         colour, line = COLOURS[i % len(COLOURS)], LINES[i // len(COLOURS) % len(LINES)]
         ax.plot(grid.points, values, color=colour, linestyle=line, linewidth=1.8, label=_entry(name), alpha=0.9)
@@ -255,6 +264,8 @@ def overlay(grid: AnyGrid, curves: Mapping[str, np.ndarray], ax: Axes | None = N
     ax.set_xlim(*grid.span)
     ax.set_title(title, loc="left", fontsize=11, **SPELT)
     ax.spines[["top", "right"]].set_visible(False)
+    if bands:
+        ax.fill_between([], [], color="#555555", alpha=0.2, linewidth=0, label=f"each with its {band_label(bands[0])}")
     if curves:
         _legend(ax, frameon=False, fontsize=8, ncols=1 + len(curves) // 10)
     return ax
@@ -296,6 +307,7 @@ def png(ax: Axes, dpi: int = 150) -> bytes:
     return buffer.getvalue()
 
 
-def inline(plot: Callable[[], Axes]) -> str:
-    """The picture as an HTML image, for notebooks."""
-    return f"<img src='data:image/png;base64,{base64.b64encode(png(plot(), dpi=96)).decode()}'/>"
+def inline(plot: Callable[[], Axes], title: str) -> str:
+    """The picture as an HTML image, for notebooks; `title` is for those who cannot see it."""
+    data = base64.b64encode(png(plot(), dpi=96)).decode()
+    return f"<img alt='{html.escape(title)}' src='data:image/png;base64,{data}'/>"

@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from dpfda.bounds.bodies import L2Ball
-from dpfda.core import codec
+from dpfda.core import codec, markup
 from dpfda.core.files import write_whole
 from dpfda.results import statements
+from dpfda.results.arrays import AsArray
 from dpfda.results.base import VERSION
 from dpfda.results.statements import Statement
 
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class RadiusRelease:
+class RadiusRelease(AsArray):
     """A private quantile of norms: use it as a number, or its `bound` in the next plan.
 
     Parameters
@@ -37,7 +38,7 @@ class RadiusRelease:
     --------
     >>> import numpy as np, dpfda as dp
     >>> curves = np.sin(np.linspace(0, 6, 40)) * np.ones((5000, 1))
-    >>> 0.6 < dp.suggest_radius(curves, epsilon=0.5).radius < 4.0
+    >>> 0.6 < dp.suggest_radius(curves, epsilon=0.5, bound=dp.Range(-5, 5)).radius < 4.0
     True
     """
 
@@ -65,6 +66,16 @@ class RadiusRelease:
         return L2Ball(self.radius, self.plan.center)
 
     @property
+    def _array(self) -> np.ndarray:
+        return np.array(self.radius)
+
+    @property
+    def about(self) -> str:
+        """What the radius is about, in words."""
+        center = self.plan.center
+        return "zero" if center is None else f"{float(center):g}" if center.ndim == 0 else "a public curve"
+
+    @property
     def statement(self) -> str:
         """What was protected, in words for a review board."""
         return str(self.statement_parts)
@@ -77,11 +88,16 @@ class RadiusRelease:
     def to_json(self) -> str:
         """The radius with its plan and its charge, with a version and a checksum."""
         charge = {"created": self.created, "study": self.study, "entry": self.entry, "seal": self.seal}
-        return codec.seal("radius", VERSION, {"plan": codec.to_plain(self.plan), "radius": self.radius, **charge})
+        facts = {"plan": codec.to_plain(self.plan), "radius": self.radius, "query": self.query}
+        return codec.seal("radius", VERSION, facts | charge)
 
     def save(self, path: str | os.PathLike[str]) -> Path:
         """Write JSON with a version and a checksum; the file is whole or absent."""
         return write_whole(path, self.to_json())
+
+    def _repr_html_(self) -> str:
+        rows = [("radius", f"{self.radius:.6g}"), ("about", self.about)]
+        return markup.facts("RadiusRelease", rows) + self.plan._repr_html_()
 
     def __repr__(self) -> str:
         return (

@@ -17,12 +17,13 @@ from dpfda.results.base import VERSION, Release
 from dpfda.results.classes import ClassRelease
 from dpfda.results.density import FITTED, PROJECTED, DensityRelease
 from dpfda.results.groups import GroupRelease
+from dpfda.results.radius import RadiusRelease
 
 if TYPE_CHECKING:
     from dpfda.problems.stage import Stage
 
 
-def load(path: str | os.PathLike[str]) -> Release | GroupRelease[Release] | ClassRelease:
+def load(path: str | os.PathLike[str]) -> Release | GroupRelease[Release] | ClassRelease | RadiusRelease:
     """A release (or one per group) read from the file that :meth:`Release.save` wrote; damaged files are refused.
 
     The file decides: parameters that another version or machine would select differently are taken
@@ -35,7 +36,7 @@ def load(path: str | os.PathLike[str]) -> Release | GroupRelease[Release] | Clas
 
     Returns
     -------
-    Release, GroupRelease or ClassRelease
+    Release, GroupRelease, ClassRelease or RadiusRelease
         What was saved, of the same kind.
 
     Raises
@@ -51,10 +52,14 @@ def load(path: str | os.PathLike[str]) -> Release | GroupRelease[Release] | Clas
     >>> dp.results.load(path).plan == release.plan
     True
     """
-    name, text = Path(path).name, read_text(path, "release")
-    if codec.kind_of(text) == "releases":
-        return _together(codec.unseal(text, "releases", VERSION), name)
-    return _single(codec.unseal(text, "release", VERSION), name)
+    text = read_text(path, "release")
+    name = Path(path).name
+    kind = codec.kind_of(text)
+    if kind == "releases":
+        return _together(codec.unseal(text, kind, VERSION, name), name)
+    if kind == "radius":
+        return _radius(codec.unseal(text, kind, VERSION, name), name)
+    return _single(codec.unseal(text, "release", VERSION, name), name)
 
 
 def _together(body: dict[str, Any], name: str) -> GroupRelease[Release] | ClassRelease:
@@ -115,6 +120,31 @@ def _single(body: dict[str, Any], name: str) -> Release:
     return release
 
 
+def _radius(body: Mapping[str, codec.Plain], name: str) -> RadiusRelease:
+    """The release that :meth:`RadiusRelease.to_json` wrote: one of the radii that its plan offers."""
+    try:
+        plan, radius = codec.from_plain(body["plan"]), codec.frozen_array([body["radius"]])
+        release: RadiusRelease = plan.release_type(
+            plan=plan,
+            coefficients=radius,
+            raw=radius,
+            query=str(body.get("query", RadiusRelease.query)),  # version 0.1 did not say
+            created=str(body["created"]),
+            study=body["study"],
+            entry=body["entry"],
+            seal=body["seal"],
+        )
+        whole = isinstance(release, RadiusRelease) and _well_named(release)
+        whole = whole and bool(np.isclose(plan.radii, release.radius, rtol=1e-9, atol=0).any())
+    except DpfdaError:
+        raise
+    except (LookupError, TypeError, AttributeError, ValueError, ArithmeticError, MemoryError):
+        whole = False
+    if not whole:
+        raise FileError(f"{name!r} does not hold a whole release.")
+    return release
+
+
 def _well_drawn(release: Release) -> bool:
     """Where draws are kept: one for each stage that they lead to, each of its size, and none is missing."""
     plan, drawn = release.plan, release.drawn
@@ -128,7 +158,7 @@ def _well_drawn(release: Release) -> bool:
     return stage is None
 
 
-def _well_named(release: Release) -> bool:
+def _well_named(release: Release | RadiusRelease) -> bool:
     """Names that can be printed, and a charge that is recorded whole or not at all."""
     charge = (release.study, release.entry, release.seal)
     recorded = isinstance(charge[0], str) and isinstance(charge[1], int) and isinstance(charge[2], str)

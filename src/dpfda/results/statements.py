@@ -47,6 +47,8 @@ class Statement:
         How accurate the release is expected to be.
     bands : str
         What the shown band promises, and what the release itself says against trusting it.
+    bound : str
+        What the release itself says of the public bound: that it is too small, or that nothing was measured.
     limits : str
         What is not protected.
     charge : str
@@ -76,6 +78,8 @@ class Statement:
     accuracy: str = ""
     #: What the shown band promises, and what the release itself says against trusting it.
     bands: str = ""
+    #: What the release itself says of the public bound.
+    bound: str = ""
     #: What is not protected.
     limits: str = ""
     #: Which ledger was charged.
@@ -138,18 +142,21 @@ def explanation(plan: Planned) -> Statement:
     )
 
 
-def statement(release: Released, method: str = "", bands: str = "") -> Statement:
+def statement(release: Released, method: str = "", bands: str = "", bound: str = "") -> Statement:
     """What was protected, to be shown beside a release; `method` says how, where the assumption does not.
 
-    `bands` says what the band beside it promises.
+    `bands` says what the band beside it promises, and `bound` what the release says of its public bound.
     """
     made = f"released {release.created} (plan {release.plan.digest[:12]})"
     heading = f"Privacy statement for a {release.title} {made}."
-    return replace(explanation(release.plan), heading=heading, method=method, bands=bands, charge=charge(release))
+    parts = replace(explanation(release.plan), heading=heading, method=method)
+    return replace(parts, bands=bands, bound=bound, charge=charge(release))
 
 
-def group_statement(plan: JointPlan[Any], releases: Mapping[str, Released], bands: str = "") -> Statement:
-    """What was protected in all groups together, and how each was made; `bands` says what the shown bands promise."""
+def group_statement(
+    plan: JointPlan[Any], releases: Mapping[str, Released], bands: str = "", bound: str = ""
+) -> Statement:
+    """What was protected in all groups together, and how each was made; `bands` and `bound` as for one of them."""
     first = next(iter(releases.values()))
     made = f"released {first.created} (plan {plan.digest[:12]})"
     return Statement(
@@ -159,6 +166,7 @@ def group_statement(plan: JointPlan[Any], releases: Mapping[str, Released], band
         assumption=first.plan.wording.assumption,
         groups={name: member(release.plan) for name, release in releases.items()},
         bands=bands,
+        bound=bound,
         limits=limits(first.plan, size=""),
         charge=charge(first),
     )

@@ -38,6 +38,8 @@ class Verdict:
         Finds what would make it better: see `needs`. Called when that is first asked for.
     few : str, optional
         Why a release is mostly noise whatever its ratio.
+    bound : str, optional
+        Whether the bound suits a public guess, where there is one.
 
     Examples
     --------
@@ -51,9 +53,10 @@ class Verdict:
     """
 
     def __init__(
-        self, ratio: float, signal: str, record: str, find: Callable[[str], Mapping[str, float]], few: str = ""
-    ):
-        self.ratio, self.signal, self.few = float(ratio), signal, few
+        self, ratio: float, signal: str, record: str, find: Callable[[str], Mapping[str, float]], few: str = "",
+        bound: str = "",
+    ):  # fmt: skip
+        self.ratio, self.signal, self.few, self.bound = float(ratio), signal, few, bound
         self.word = word_for(self.ratio, bool(few))
         self._record, self._find = record, find
 
@@ -102,7 +105,7 @@ class Verdict:
         return f"{self.ratio:.0%} of" if self.ratio < 1 else f"{min(self.ratio, 1e6):.2g} times"
 
     def __str__(self) -> str:
-        return f"{self.sentence} {self.cure}".rstrip()
+        return " ".join(filter(None, (self.sentence, self.cure, self.bound)))
 
     def __repr__(self) -> str:
         return f"<Verdict: {self}>"

@@ -5,12 +5,13 @@ All of it comes from public facts. What takes long to compute, expected errors, 
 
 from __future__ import annotations
 
-import html
 import math
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import TYPE_CHECKING, Protocol
 
+from dpfda.bounds.units import root_length
+from dpfda.core import markup
 from dpfda.results.verdict import WORDS, Verdict
 
 if TYPE_CHECKING:
@@ -18,9 +19,10 @@ if TYPE_CHECKING:
 
     import numpy as np
 
-    from dpfda.bounds.bodies import Bound
+    from dpfda.bounds.bodies import Bound, L2Ball
     from dpfda.problems.contracts import Problem
     from dpfda.problems.stage import Stage
+    from dpfda.spaces.grid import AnyGrid
 
 Rows = tuple[tuple[str, str], ...]
 
@@ -179,6 +181,39 @@ def describe_bound(bound: Bound, length: float | None = None) -> str:
     return f"{type(bound).__name__}: the {bound.norm} about {about} is {size}"
 
 
+def bound_in_units(bound: L2Ball, grid: AnyGrid) -> dict[str, float]:
+    """What a ball means in the units of the curves: its radius as a root mean square, and a range that it holds."""
+    half = bound.outer / root_length(grid)
+    found = {"root_mean_square": half}
+    if bound.center is None or bound.center.ndim == 0:
+        center = 0.0 if bound.center is None else float(bound.center)
+        found |= {"center": center, "low": center - half, "high": center + half}
+    return found
+
+
+def bound_meaning(bound: L2Ball, grid: AnyGrid, noun: str) -> str:
+    """The same in words.
+
+    >>> from dpfda.bounds import Range
+    >>> from dpfda.spaces import Grid
+    >>> grid = Grid.uniform(0, 24, 9)
+    >>> bound_meaning(Range(2, 25).on(grid), grid, "curve")[:59]
+    'curves within 11.5 (root mean square) of 13.5 count in full'
+    """
+    units = bound_in_units(bound, grid)
+    half = f"{units['root_mean_square']:.6g}"
+    if "center" not in units:
+        return (
+            f"{noun}s within {half} (root mean square) of the public centre curve count in full; every {noun} that "
+            f"stays within {half} of it does"
+        )
+    low, high = (0.0 if abs(end) < 1e-9 * units["root_mean_square"] else end for end in (units["low"], units["high"]))
+    return (
+        f"{noun}s within {half} (root mean square) of {units['center']:.6g} count in full; every {noun} that stays "
+        f"between {low:.6g} and {high:.6g} does"
+    )
+
+
 # -- tables -------------------------------------------------------------------------------
 
 
@@ -213,9 +248,4 @@ def table(plan: Planned) -> str:
 
 
 def html_table(plan: Planned) -> str:
-    cells = "".join(
-        f"<tr><th style='text-align:left'>{html.escape(name)}</th>"
-        f"<td style='text-align:left'>{html.escape(value)}</td></tr>"
-        for name, value in facts(plan)
-    )
-    return f"<table><caption>{type(plan).__name__} {plan.digest[:12]}</caption>{cells}</table>"
+    return markup.facts(f"{type(plan).__name__} {plan.digest[:12]}", facts(plan))

@@ -244,7 +244,7 @@ class Alignment:
     def on_grid(self, ragged: Any) -> np.ndarray:
         """Curves at their own times as rows on the grid; an unusable one is missing, or an error."""
         rows = np.full((ragged.starts.size - 1, self.grid.size), np.nan)
-        bad: dict[str, list[int]] = {"outside": [], "long": [], "sparse": []}
+        bad: dict[str, list[int]] = {"outside": [], "long": [], "few": [], "sparse": []}
         for i, (start, stop) in enumerate(zip(ragged.starts[:-1].tolist(), ragged.starts[1:].tolist(), strict=True)):
             reason = self._brought(ragged.times[start:stop], ragged.values[start:stop], rows[i])
             if reason:
@@ -255,9 +255,14 @@ class Alignment:
             problem, cure = {
                 "outside": ("A curve is observed outside the domain, or infinite", "Check the grid and its unit."),
                 "long": (f"A curve has more than {MOST_OBSERVATIONS:,} observations", "Thin it, or check its id."),
+                "few": (
+                    f"A curve is too sparse (fewer than {self.align.least} observations at different times)",
+                    self._relaxed("least", max(1, self.align.least - 1)),
+                ),
                 "sparse": (
-                    f"A curve is too sparse ({self.align.description})",
-                    "Drop it, widen the rule (align=dp.spaces.Interpolate(gap=...)), or pass invalid='center'.",
+                    f"A curve is too sparse (no observation in a stretch of more than {self.align.gap:.3g} of the "
+                    "domain)",
+                    self._relaxed("gap", min(1.0, 2 * self.align.gap)),
                 ),
             }[reason]
             raise RecordError(problem, bad[reason], cure)
@@ -290,10 +295,17 @@ class Alignment:
         if not (np.isfinite(values).all() and (times >= low - slack).all() and (times <= high + slack).all()):
             return "outside"
         times, values = one_value_a_time(times, values)
+        if times.size < self.align.least:
+            return "few"
         if self.align.sparse(times, self.grid):
             return "sparse"
         row[:] = self.align.bring(times, values, self._home)
         return ""
+
+    def _relaxed(self, name: str, value: float) -> str:
+        """What to do about a curve with too little, by the part of the rule that it breaks."""
+        kind = type(self.align).__name__
+        return f"Drop it, relax the rule with align=dp.spaces.{kind}({name}={value:g}), or pass invalid='center'."
 
     # -- one unit --------------------------------------------------------------------------
 
@@ -314,10 +326,11 @@ class Alignment:
         """
         usable = np.isfinite(rows).all(axis=1)
         if not usable.all() and not self.lenient:
+            bridge = "pass align='linear' to bridge gaps, or" if self.align is None else "pass"
             raise RecordError(
-                "A curve holds missing or infinite values",
+                f"A curve holds missing or infinite values{unfilled(self.fill)}",
                 np.flatnonzero(~usable).tolist(),
-                "Repair it, pass align='linear' to bridge gaps, or invalid='center' to leave it out of its average.",
+                f"Repair it, {bridge} invalid='center' to leave it out of its average.",
             )
         if (sizes := np.diff(np.append(starts, len(rows)))).size and sizes.max() > MOST_CURVES:
             raise RecordError(
@@ -361,6 +374,11 @@ def one_value_a_time(times: np.ndarray, values: np.ndarray) -> tuple[np.ndarray,
     with np.errstate(over="ignore"):
         sums = [values[a:b].mean() for a, b in zip(new.tolist(), [*new[1:].tolist(), times.size], strict=True)]
     return times[new], np.array(sums)
+
+
+def unfilled(longest: int | None) -> str:
+    """What is said of a curve that is unusable although gaps up to this length were filled."""
+    return "" if longest is None else f" (a gap is longer than the {longest} points that are filled, or all is missing)"
 
 
 def fill_gaps(curves: np.ndarray, grid: AnyGrid, longest: int) -> np.ndarray:

@@ -151,10 +151,7 @@ class Grid(AnyGrid):
     span: tuple[float, float] = None  # type: ignore[assignment]
 
     def __post_init__(self) -> None:
-        try:
-            points = frozen_array(np.asarray(self.points, dtype=float) + 0.0)  # no negative zeros
-        except (TypeError, ValueError):
-            points = frozen_array([])
+        points = frozen_array(_numbers(self.points) + 0.0)  # no negative zeros
         if points.ndim != 1 or not 2 <= points.size <= MOST_POINTS:
             raise ParameterError(
                 f"a grid needs at least two points in one dimension, and at most {MOST_POINTS:,}",
@@ -167,7 +164,7 @@ class Grid(AnyGrid):
                 "points that are not",
                 "Sort them and drop repeats.",
             )
-        low, high = (float(points[0]), float(points[-1])) if self.span is None else map(float, self.span)
+        low, high = (float(points[0]), float(points[-1])) if self.span is None else _pair(self.span)
         if not -FARTHEST < low <= points[0] <= points[-1] <= high < FARTHEST:
             raise ParameterError("the span must be finite and hold every grid point", (low, high), "Widen it.")
         for text in (self.name, self.unit):
@@ -183,7 +180,7 @@ class Grid(AnyGrid):
                     "Pass weights='trapezoid'.",
                 )
             weights = RULES[weights](points, high - low)
-        object.__setattr__(self, "weights", self._checked(frozen_array(weights), points))
+        object.__setattr__(self, "weights", self._checked(_numbers(weights), points))
 
     @staticmethod
     def _checked(weights: np.ndarray, points: np.ndarray) -> np.ndarray:
@@ -319,6 +316,19 @@ class Grid(AnyGrid):
     def __repr__(self) -> str:
         low, high = self.span
         return f"Grid({self.size} points of {self.label} on [{low:g}, {high:g}], {self.rule} weights)"
+
+
+def _numbers(values: ArrayLike) -> np.ndarray:
+    try:
+        return frozen_array(values)
+    except (TypeError, ValueError):
+        return frozen_array([])
+
+
+def _pair(span: ArrayLike) -> list[float]:
+    if _numbers(span).shape != (2,):
+        raise ParameterError("the span is a pair of numbers", type(span).__name__, "Pass span=(0, 24), say.")
+    return [float(end) for end in _numbers(span)]
 
 
 def _check_size(start: float, stop: float, size: int) -> None:

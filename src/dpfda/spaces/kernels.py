@@ -107,7 +107,11 @@ def _checked_matrix(matrix: np.ndarray) -> np.ndarray:
 
 def check_number(name: str, value: float) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float | np.number) or not 1e-60 < value < 1e60:
-        raise ParameterError(f"{name} must be positive and finite (1e-60 to 1e60)", value, f"Pass {name}=0.1, say.")
+        raise ParameterError(
+            f"{name} must be positive and finite (1e-60 to 1e60)",
+            value,
+            f"Pass {name}={1.5 if name == 'nu' else 0.1}, say.",
+        )
     return float(value)
 
 
