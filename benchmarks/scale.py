@@ -37,7 +37,6 @@ import pyarrow.parquet as pq
 import dpfda as dp
 from dpfda.bounds import loops
 from dpfda.engines.dask_engine import FAN
-from dpfda.reading import tables
 
 POINTS, FILES, ROWS, LISTS = 100, 20, 2_500_000, 250_000
 HOUSEHOLDS, DAYS, HALF_HOURS = 100_000, 30, 48
@@ -110,18 +109,15 @@ def job_sums(files: list[str]) -> dict[str, Any]:
 
 
 def job_stream(
-    files: list[str], rows: int, points: int = POINTS, unit: str | None = None, compiled: bool = True,
-    watched: bool = True
+    files: list[str], rows: int, points: int = POINTS, unit: str | None = None, compiled: bool = True
 ) -> dict[str, Any]:  # fmt: skip
-    """One summary of files; `calls` counts uses of the compiled loop. Not `watched`: no column is read to warn."""
+    """One summary of files; `calls` counts uses of the compiled loop."""
     base, calls = peak(), []
     if not compiled:
         loops.compiled_kernels = lambda: None
     elif (kernels := loops.compiled_kernels()) is not None:
         loop = kernels.sum_clipped
         kernels.sum_clipped = lambda *given: calls.append(1) or loop(*given)
-    if not watched:
-        tables.Watch.owners = lambda self, names: []  # type: ignore[method-assign]
     warnings.simplefilter("ignore", dp.errors.UnitWarning)
     plan = plan_of(rows, points, unit=unit)
     ready = time.time() - float(os.environ["BEGAN"])
@@ -252,8 +248,7 @@ def units(files: list[str], households: int, rounds: int) -> dict[str, Any]:
     """Days of households: averaged first, or each as if it were a record of its own."""
     cases: dict[str, dict[str, Any]] = {
         "households": {"rows": households, "unit": "household"},
-        "days; labels are read to warn of repeats": {"rows": households * DAYS},
-        "days; labels are not read": {"rows": households * DAYS, "watched": False},
+        "days": {"rows": households * DAYS},
     }
     runs: dict[str, list[Any]] = {name: [] for name in cases}
     for _ in range(rounds):
@@ -268,7 +263,7 @@ def units(files: list[str], households: int, rounds: int) -> dict[str, Any]:
     )
     return {
         "households": households, "days": DAYS, "seconds": found[0]["seconds"], "megabytes": found[0]["megabytes"],
-        "ratio_to_same_file": ratios[1], "ratio_without_labels": ratios[2],
+        "ratio_to_days": ratios[1],
     }  # fmt: skip
 
 
@@ -317,7 +312,7 @@ def measured(found: dict[str, Any]) -> list[str]:
     return [
         *lines,
         f"| {own['households']:,} households with {own['days']} days each, as units | {own['seconds']:.1f} s, "
-        f"{own['ratio_without_labels']:.2f} x the time of their days alone, {own['megabytes']:.0f} MB |",
+        f"{own['ratio_to_days']:.2f} x the time of their days alone, {own['megabytes']:.0f} MB |",
         f"| time against records, {line['rows'][0]:,} to {line['rows'][-1]:,} | {line['start']:.2g} s + "
         f"{line['per_record'] * 1e6:.3g} s per million, R^2 {line['r_squared']:.4f}, off by "
         f"{line['largest_relative_residual']:.1%} at most |",

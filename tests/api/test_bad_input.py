@@ -99,7 +99,7 @@ def test_empty_and_tiny_data(ledger, tmp_path):
     (tmp_path / "empty.csv").write_text("")
     refused(dp.errors.RecordError, "is empty", ledger, tmp_path / "empty.csv")
     (tmp_path / "header.csv").write_text("a,b\n")
-    refused(dp.errors.RecordError, "no records", ledger, tmp_path / "header.csv")
+    refused(dp.errors.RecordError, "no curves", ledger, tmp_path / "header.csv")
     refused(dp.errors.RecordError, "no curves", ledger, np.empty((0, 5)), grid=dp.Grid.uniform(0, 1, 5))
     refused(dp.errors.ParameterError, "n must be a whole number of at least 2", ledger, np.ones((1, 5)))
     refused(dp.errors.RecordError, "two dimensions", ledger, np.ones(5))

@@ -330,3 +330,25 @@ def test_a_query_is_looked_at_too(tmp_path):
     assert "20 rows have gaps. (rows 1, 2, 3, 4, 5, ...)" in said
     assert "9 units; 9 have several records." in said
     assert "dpfda mean days.db --sql 'select * from days' --unit who" in said
+
+
+@pytest.mark.parametrize("first", ["SECRET;NA;NA;NA", "SECRET;;;", "SECRET,0.5,1,2", "SECRET"])
+def test_a_first_record_that_is_taken_for_names_is_not_shown(first, tmp_path):
+    """A record without a number, or one that is parted at another mark, looks like names."""
+    (tmp_path / "a.csv").write_text(f"{first}\nx;low;1;2\ny;high;3;4\n")
+    for options in ("", "--json", "--separator ';'", "--separator ';' --decimal , --json"):
+        assert "SECRET" not in check(f"a.csv {options}", 1)
+    (tmp_path / "b.csv").write_text(";who;h0;h1\n1;low;1;2\n2;high;3;4\n")  # as pandas writes an index
+    assert "column 2 'who'" in check("b.csv", 1)
+
+
+def test_a_header_of_numbers_is_made_the_grid_in_what_is_suggested(tmp_path):
+    rows = [f"p{i};{'ab'[i % 2]};5,2;8,1;7,{i % 9}" for i in range(60)]
+    (tmp_path / "visits.csv").write_text("\n".join(["patient;arm;0;0,5;2", *rows]))
+    said = check("visits.csv --unit patient --by arm", 1)
+    assert "The first line could be names or a record." in said
+    line = said.rpartition("dpfda ")[2].replace("--epsilon ... --range low:high", "--epsilon 1 --range 2:25 --anyway")
+    assert "--decimal , --header --unit patient --by arm --grid header" in line
+    result = CliRunner().invoke(app, shlex.split(line))
+    assert result.exit_code == 0, result.output
+    assert " --header" not in check("visits.csv", 1).rpartition("dpfda ")[2]  # here it is for the user to say

@@ -33,7 +33,7 @@ def run(tmp_path, monkeypatch):
 
 def test_a_radius_is_bought_saved_and_shown_again(run, tmp_path):
     line = "radius curves.csv --epsilon 0.1 --range 0:400 --ledger study.ledger --out r.json --statement r.txt --json"
-    told = json.loads(run(line).output)
+    told = json.loads(run(line).stdout)
     plan = dp.plans.RadiusPlan(n=215, epsilon="0.1", grid=12, bound=dp.Range(0, 400))
     assert told["plan"] == plan.digest
     assert told["radius"] in plan.radii
@@ -47,26 +47,36 @@ def test_a_radius_is_bought_saved_and_shown_again(run, tmp_path):
     shown = run("show r.json").output
     assert f"Radius: {told['radius']:.6g} about 200" in shown
     assert "holds at least 0.29 of the curves" in shown
-    again = json.loads(run("show r.json --json").output)
+    again = json.loads(run("show r.json --json").stdout)
     assert again == {key: value for key, value in told.items() if key != "written"}
     assert "no curve" in run("show r.json --plot r.png", 1).output
+
+
+@pytest.mark.filterwarnings("ignore::dpfda.errors.LeftOutWarning")
+def test_a_radius_at_an_end_of_those_on_offer_says_so(run):
+    near_the_edge = run("radius curves.csv --epsilon 1 --range=-190:210")
+    assert "Warning: The radius is the bound's own" in near_the_edge.stderr
+    assert "The radius is the bound's own" in near_the_edge.stdout  # in the statement too
+    missed = run("radius curves.csv --epsilon 1 --range 0:5")
+    assert "Warning: The radius is one of the smallest on offer" in missed.stderr
+    assert "Warning" not in run("radius curves.csv --epsilon 1 --range 180:220").stderr
 
 
 @pytest.mark.parametrize(("bound", "largest"), [
     ("--radius 50 --center 200", 50.0), ("--rms 40 --center 200", 40.0), ("--range=-100:500", 300.0),
 ])  # fmt: skip
 def test_bounds_are_those_of_the_other_commands(run, bound, largest):
-    told = json.loads(run(f"radius curves.csv --epsilon 1 {bound} --json").output)
+    told = json.loads(run(f"radius curves.csv --epsilon 1 {bound} --json").stdout)
     assert told["largest"] == largest
     assert np.isclose(told["smallest"], largest / 32)
-    assert float(run(f"radius curves.csv --epsilon 1 {bound} --quiet").output) <= largest
+    assert float(run(f"radius curves.csv --epsilon 1 {bound} --quiet").stdout) <= largest
 
 
 @pytest.mark.parametrize(("line", "code", "words"), [
     ("radius curves.csv --epsilon 0.1", 1, "Pass --range LOW:HIGH"),
     ("radius few.csv --epsilon 0.1 --range 0:400", 1, "takes --epsilon 0.29 or 210 curves, or a larger --smallest R"),
     ("radius few.csv --epsilon 0.25 --range 0:400", 2, "Pass --anyway"),
-    ("radius few.csv --epsilon 1 --range 0:400 --smallest 300", 1, "smallest must lie below"),
+    ("radius few.csv --epsilon 1 --range 0:400 --smallest 300", 1, "Pass at most 168"),
     ("radius few.csv --epsilon 1 --range 0:400 --radius 3", 1, "given once"),
     ("radius few.csv --epsilon 1 --range 0:400 --quantile 2", 1, "quantile must lie"),
 ])  # fmt: skip
@@ -81,7 +91,7 @@ def test_what_is_refused_costs_nothing(run, line, code, words, monkeypatch):
 def test_a_plan_file_of_a_radius_is_shown(run, tmp_path):
     plan = dp.plans.RadiusPlan(n=60, epsilon="0.1", grid=12, bound=dp.Range(0, 400))
     (tmp_path / "plan.json").write_text(plan.to_json())
-    told = json.loads(run("show plan.json --json").output)
+    told = json.loads(run("show plan.json --json").stdout)
     assert "holds_at_least" not in told
     assert told["verdict"] == "mostly noise"
     assert "nothing can be promised" in run("show plan.json").output

@@ -68,7 +68,7 @@ def test_a_query_of_a_database(file):
     run(f"mean {sql} {MEAN} --unit home --by region --groups north,south --out mean.json")
     assert dp.load("mean.json")["north"].plan.n == 15
     run(f"mean {sql} {MEAN} --neighbors add-remove --n 300 --invalid center --out mean.json")
-    run(f"radius {sql} --columns 'h[0-9]' --epsilon 1 --range 0:8 --quiet")
+    run(f"radius {sql} --columns 'h[0-9]' --epsilon 9 --range=-5:5 --out radius.json --quiet")
     run(f"covariance {sql} {MEAN} --out covariance.json")
     run(f"density {file} --sql 'select h0 from days' --epsilon 1 --domain -1:1 --quiet --out density.json")
     columns = "--covariates home --columns 'h[0-9]' --covariate-range 0:30"

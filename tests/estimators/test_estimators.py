@@ -13,6 +13,7 @@ from unittest import SkipTest
 
 import numpy as np
 import pandas
+import polars as pl
 import pytest
 from sklearn.base import clone
 from sklearn.datasets import make_blobs, make_moons
@@ -613,3 +614,10 @@ def test_pictures(tmp_path):
     three = dp.KernelClassifier(epsilon=1, domain=(0, 1)).fit(X, (3 * X[:, 0]).astype(int))
     assert len(three.plot().get_legend().get_texts()) == 3
     assert os.listdir(tmp_path) == []
+
+
+def test_a_query_that_is_not_carried_out_is_no_table():
+    frame = pl.DataFrame({"a": [0.1, 0.5, 0.9], "b": [0.2, 0.4, 0.6]})
+    model = dp.KernelRegressor(epsilon=1, domain=(0, 1), bound=(0, 1))
+    with pytest.raises(dp.errors.ParameterError, match=r"Pass X\.collect\(\)\."):
+        model.fit(frame.lazy(), [0.0, 0.5, 1.0])

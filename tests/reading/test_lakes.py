@@ -149,11 +149,11 @@ def test_folders_that_do_not_fit_are_refused(frame, tmp_path):
         assert "north" not in str(caught.value)
 
     shutil.copy(part, lake / "deeper.parquet")
-    refused("Files of one release lie in folders of the same names")
+    refused("lies in folders called .*, and .* in")
     (lake / "deeper.parquet").unlink()
     (lake / "city=a" / "month=1").mkdir(parents=True)
     shutil.copy(part, lake / "city=a" / "month=1" / "x.parquet")
-    refused("Files of one release lie in folders of the same names")
+    refused("lies in folders called .*, and .* in")
     shutil.rmtree(lake / "city=a")
     frame.to_parquet(part)
     refused("'region' is a column of 'part-0.parquet' and the name of its folder")
@@ -168,6 +168,15 @@ def test_a_table_with_a_history_is_not_a_folder_of_files(log, frame, tmp_path):
     (tmp_path / log).mkdir()
     with pytest.raises(dp.errors.FileError, match=r"rows that have been replaced or removed.*as it is now"):
         plan_of().summarize(dp.read(tmp_path, columns="h*"))
+
+
+def test_a_table_below_a_label_does_not_show_it(frame, tmp_path):
+    folder = tmp_path / "patient=ann-smith"
+    (folder / "_delta_log").mkdir(parents=True)
+    frame.to_parquet(folder / "a.parquet")
+    with pytest.raises(dp.errors.FileError, match=r"folder 'patient=\.\.\.' is a table of Delta") as caught:
+        plan_of().summarize(dp.read(tmp_path, columns="h*"))
+    assert "ann" not in str(caught.value)
 
 
 def test_a_folder_that_holds_nothing_says_what_it_may_hold(tmp_path):

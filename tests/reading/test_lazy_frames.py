@@ -53,6 +53,11 @@ def test_a_query_gives_what_its_table_gives(file, values):
     assert owned.summarize(dp.read(lazy, columns="h*")).count == ROWS // 2
 
 
+def test_a_grid_for_all_is_found_without_a_warning(file):
+    release = dp.mean(dp.read(pl.scan_parquet(file), columns="h*"), unit="who", epsilon=1, bound=dp.Range(-3, 3))
+    assert (release.plan.n, release.grid.size) == (ROWS // 2, WIDTH)
+
+
 def test_only_chosen_columns_are_computed(file, values):
     """A column whose cells cannot be computed stands beside the values: nobody asks for it."""
     broken = pl.scan_parquet(file).with_columns(pl.col("note").cast(pl.Float64, strict=True).alias("score"))

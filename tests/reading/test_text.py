@@ -15,7 +15,7 @@ from typer.testing import CliRunner
 
 import dpfda as dp
 from dpfda.cli.app import app
-from dpfda.reading import delimited, lines
+from dpfda.reading import delimited, lines, text_layout
 from dpfda.reading.dialect import BY_THEIR_MARK, WIDE, Dialect
 from dpfda.reading.places import Place, expanded
 from dpfda.reading.source import Source
@@ -72,7 +72,7 @@ def test_decimal_commas_are_said(tmp_path):
 
 def test_thousands_are_no_decimals(tmp_path):
     (tmp_path / "a.csv").write_text("a;b\n1.234,5;2\n")
-    with pytest.raises(dp.errors.RecordError, match=r"column 1 of the data \(counted"):
+    with pytest.raises(dp.errors.RecordError, match=r"row 1, column 1 of the data \(counted from 1\)"):
         values_of(tmp_path / "a.csv", decimal=",")
 
 
@@ -218,7 +218,7 @@ def test_an_archive_that_unpacks_to_one_long_line(tmp_path):
     """Half a gigabyte without a line feed: one record, in bounded memory."""
     bomb = gzip.compress(b"1,2\n" + b"\x00" * (1 << 29) + b"\n3,4\n", 1)
     (tmp_path / "x.csv.gz").write_bytes(bomb)
-    asked = delimited.layout(Place(str(tmp_path / "x.csv.gz")), False, True, 2)
+    asked = text_layout.layout(Place(str(tmp_path / "x.csv.gz")), False, True, 2)
     before = pa.total_allocated_bytes()
     got = [batch for batch, _ in delimited.rows(Place(str(tmp_path / "x.csv.gz")), asked, None, [], True, 1 << 20)]
     assert np.array_equal(np.vstack(got), [[1, 2], [np.nan, np.nan], [3, 4]], equal_nan=True)
@@ -266,7 +266,7 @@ def readings(content: bytes, tmp_path, quick: bool, monkeypatch, size: int = 1 <
     path = tmp_path / f"x.csv{ending}"
     path.write_bytes(packed(content, ending.removeprefix(".")))
     place, text = Place(str(path)), Dialect(";", ",")
-    layout = delimited.layout(place, True, True, 2, text)
+    layout = text_layout.layout(place, True, True, 2, text)
     with monkeypatch.context() as patch:
         if not quick:
             patch.setattr(delimited.Quick, "batch", lambda self, block: None)
@@ -295,7 +295,7 @@ def test_a_record_is_read_alone_as_among_others(tmp_path, monkeypatch):
 
 def test_the_quick_reader_takes_good_quoted_lines():
     """Else the tests above would compare the careful one with itself."""
-    layout = delimited.Layout(";", ["who", "a", "b"], 3, decimal=",")
+    layout = text_layout.TextLayout(";", ["who", "a", "b"], 3, decimal=",")
     quick = delimited.Quick(delimited.Asked(layout, ["a", "b"], ["who"], False, []))
     batch = quick.batch(b'"a;b";"1,5";2\n\n"c""d";3;4')
     assert batch is not None
@@ -347,6 +347,36 @@ def test_a_hostile_record_changes_only_its_own_reading(way, ending, tmp_path):
             assert plan.loss(statistic(both) - plain) <= 1, (record, place)
 
 
+@pytest.mark.parametrize("neighbors", ["replace", "add-remove"])
+@pytest.mark.parametrize("header", [None, False])
+def test_why_a_file_is_refused_tells_nothing_of_its_first_record(header, neighbors, tmp_path):
+    firsts = [
+        b"1,2,3",
+        b'"1,2,3',
+        b"\xff\xfe1,2",
+        b"\x00,1,2",
+        b"1",
+        b"1;2;3",
+        b"a,b,c",
+        b"id,1,2",
+        b"x" * (1 << 25),
+        b"1,4,9",
+    ]
+    plan = dp.MeanPlan(n=9, epsilon=1, bound=BOUND, grid=dp.Grid([1, 4, 9]), invalid="center", neighbors=neighbors)
+    said = set()
+    for first in [*firsts, b"x" * (1 << 25)]:
+        (tmp_path / "a.csv").write_bytes(first + b"\n4,5,6\n")
+        for grid in (None, "header"):
+            data = dp.read(tmp_path / "a.csv", header=header, grid=grid)
+            with pytest.raises(dp.errors.DpfdaError) as caught:
+                dp.mean(data, epsilon=1, bound=BOUND, invalid="center", neighbors=neighbors, n=9)
+            said.add((grid, type(caught.value), str(caught.value)))
+        with pytest.raises(dp.errors.DpfdaError) as caught:
+            plan.summarize(data)
+        said.add(("plan", type(caught.value), str(caught.value)))
+    assert len(said) == 3
+
+
 def test_a_file_without_names_may_not_leave_its_byte_order_to_a_record(tmp_path):
     (tmp_path / "a.csv").write_bytes("1,2\n".encode("utf-16"))
     plan = dp.MeanPlan(n=5, epsilon=1, bound=BOUND, grid=2, invalid="center")
@@ -360,7 +390,7 @@ def test_a_file_without_names_may_not_leave_its_byte_order_to_a_record(tmp_path)
 def test_lines_are_too_long_wherever_blocks_end(size, length, tmp_path, monkeypatch):
     monkeypatch.setattr(lines, "LONGEST_LINE", 8)
     (tmp_path / "x.csv").write_bytes(b"1,2\n" + b"5" * length + b",\n3,4\n" + b"6" * length)
-    layout = delimited.Layout(",", None, 2)
+    layout = text_layout.TextLayout(",", None, 2)
     found = list(delimited.line_blocks(Place(str(tmp_path / "x.csv")), layout, size))
     assert found.count(None) == (length + 1 > 8) + (length > 8)
     assert b"".join(block or b"" for block in found).startswith(b"1,2\n")

@@ -100,3 +100,14 @@ def test_points_have_no_unit_to_pass(frame):
     (words,) = told(dp.read(points, columns=["age"]), dp.density, grid=None, bound=None, domain=[(0, 100)])
     assert "Keep one record of each person" in words
     assert "unit=" not in words
+
+
+@pytest.mark.parametrize("header", [None, True])
+def test_a_first_record_that_ends_like_an_id_is_not_shown(header, tmp_path):
+    (tmp_path / "a.csv").write_text("ann-smith-id,NA,x_id\n1,2,3\n4,5,6\n")
+    with pytest.raises(dp.errors.ParameterError, match="a column says whose a record is") as caught:
+        dp.mean(dp.read(tmp_path / "a.csv", header=header), **FACTS)
+    assert "ann" not in str(caught.value)
+    (words,) = told(dp.read(tmp_path / "a.csv", header=header, columns=["NA", "x_id"]), grid=2, n=2)
+    assert "ann" not in words
+    assert "Pass unit=<the column that says whose a record is>" in words

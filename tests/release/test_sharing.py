@@ -74,7 +74,7 @@ def test_other_work_is_done_once_too(kind, rows, readings):
     dp.mean(data, epsilon=1, bound=dp.L2Ball(3.0), **more.get(kind, {}))
     assert readings["encoded"] >= 3
     sides = 2 if kind in ("units", "groups") else 1  # labels beside the data: it is read within
-    assert readings["read"] == sides + (kind in ("list", "table"))  # a word about their width, before
+    assert readings["read"] == sides + (kind == "list")  # a word about its width, before
 
 
 def test_what_was_made_ready_gives_the_same_bits(long, rows):

@@ -73,7 +73,7 @@ def test_classes_have_a_line_each_and_add_up(rng):
 
 
 def test_a_radius_says_how_with_its_assumption():
-    release = dp.suggest_radius(CURVES, epsilon=1, bound=dp.L2Ball(8.0))
+    release = dp.suggest_radius(CURVES, epsilon=1, bound=dp.L2Ball(2.0))
     parts = shows(release, [name for name in NAMES if name not in ("method", "bands")])
     assert "permute and flip" in parts.assumption
     assert release.plan.wording.accuracy.rows[0][1] in parts.accuracy

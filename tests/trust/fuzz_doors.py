@@ -35,7 +35,7 @@ from dpfda.estimators import predictions
 from dpfda.plans.base import Plan
 from dpfda.plans.joint import JointPlan
 from dpfda.reading.layouts import Long, zone_of
-from dpfda.reading.tables import pick
+from dpfda.reading.roles import pick
 from dpfda.spaces.alignment import Interpolate
 
 INPUTS = np.linspace(0, 1, 6)

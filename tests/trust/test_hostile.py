@@ -19,7 +19,7 @@ from dpfda.cli import app
 from dpfda.core import files
 from dpfda.engines import checkpoints
 from dpfda.plans import GroupPlan
-from dpfda.reading import delimited
+from dpfda.reading import text_layout
 from dpfda.spaces.grid import MOST_POINTS, MOST_TOGETHER
 
 GOOD = {"epsilon": 1.0, "bound": dp.L2Ball(1.0)}
@@ -98,7 +98,7 @@ def test_lines_without_end(tmp_path):
 def test_a_million_columns(tmp_path):
     (tmp_path / "x.csv").write_text("0," * 1_000_000 + "0\n")
     refused(lambda: PLAN.summarize(tmp_path / "x.csv"), "more than 100,000 columns", 512 * MB)
-    assert delimited.MOST_COLUMNS == 100_000
+    assert text_layout.MOST_COLUMNS == 100_000
 
 
 # -- Parquet and Arrow ---------------------------------------------------------------------------------------------

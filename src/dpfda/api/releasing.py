@@ -172,6 +172,7 @@ def _grid(
     found = grid if grid is not None else curves.grid
     if found is not None and not isinstance(found, str | FromHeader):
         return found
-    public = facts["invalid"] == "center" or facts["neighbors"] == "add-remove"
+    lenient = facts["invalid"] == "center"
     named = Unit(unit) if isinstance(unit, str) else unit
-    return curves.public_grid(public, by, named, found if isinstance(found, FromHeader) else None)
+    axis = found if isinstance(found, FromHeader) else None
+    return curves.public_grid(lenient or facts["neighbors"] == "add-remove", by, named, axis, lenient)

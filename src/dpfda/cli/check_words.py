@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+import numpy as np
+
 from dpfda.cli.console import as_options
 from dpfda.core.errors import printable
 from dpfda.core.labels import MOST_GROUPS
@@ -109,8 +111,7 @@ def _of_columns(report: Report, grid: Grid | FromHeader | None) -> Iterable[Find
         count = many(len(report.others), "column is neither values nor named:", "columns are neither values nor named:")
         cure = "If one says whose a curve is, name it: --unit protects whoever has several." if not report.units else ""
         yield Finding(False, count, _columns(report, first, report.others), cure)
-    decimal = "." if first.layout is None else first.layout.decimal
-    points = rising(first.values, decimal) if first.layout is None or first.layout.names else None
+    points = _points(first)
     if points is not None and grid is None:
         spaced = "equally spaced" if evenly(points) else "not equally spaced"
         what = f"The value columns are named by increasing numbers, {spaced}."
@@ -120,6 +121,18 @@ def _of_columns(report: Report, grid: Grid | FromHeader | None) -> Iterable[Find
     if isinstance(grid, Grid) and first.values and grid.size != len(first.values):
         what = f"The grid has {grid.size:,} points and a curve {len(first.values):,} values."
         yield Finding(True, what, "", "Check --grid and --columns.")
+
+
+def _points(file: FileFacts) -> np.ndarray | None:
+    """The value columns' names as increasing numbers, if they are."""
+    decimal = "." if file.layout is None else file.layout.decimal
+    return rising(file.values, decimal) if file.layout is None or file.layout.names else None
+
+
+def uneven(file: FileFacts) -> bool:
+    """Whether the value columns are named by increasing numbers that are not equally spaced."""
+    points = _points(file)
+    return points is not None and not evenly(points)
 
 
 def _of_lines(report: Report) -> Iterable[Finding]:
@@ -234,7 +247,7 @@ def _where(report: Report, tally: Tally) -> str:
 def column_words(report: Report, file: FileFacts, name: str) -> str:
     """A column by its number, and by its name where that is surely no record's."""
     number = f"column {file.names.index(name) + 1}" if name in file.names else "a column"
-    named = not report.unsure and (file.layout is None or file.layout.names is not None)
+    named = report.shows_names and (file.layout is None or file.layout.names is not None)
     return f"{number} {printable(name)[:40]!r}" if named else number
 
 

@@ -15,19 +15,19 @@ from itertools import takewhile
 import typer
 
 from dpfda.cli import options, outputs, parsing, sources
-from dpfda.cli.check_words import MOST_NAMES, Finding, findings, many
+from dpfda.cli.check_words import MOST_NAMES, Finding, findings, many, uneven
 from dpfda.cli.commands import command
 from dpfda.cli.console import out
 from dpfda.core.checks import check_choice
 from dpfda.engines.gathering import MOST_BYTES, SMALL_FILES
-from dpfda.reading.delimited import Layout
 from dpfda.reading.dialect import SEPARATORS
 from dpfda.reading.findings import BROKEN, Inspection
 from dpfda.reading.found import FileFacts, Report
-from dpfda.reading.owners import owners_among
+from dpfda.reading.names import owners_among
 from dpfda.reading.places import Place, expanded
 from dpfda.reading.scans import Scan
 from dpfda.reading.source import Source
+from dpfda.reading.text_layout import TextLayout
 from dpfda.spaces.grid import Grid
 
 NOTICE = (
@@ -36,7 +36,7 @@ NOTICE = (
 )
 
 
-@command(first="columns unit by groups separator decimal")
+@command(first="columns unit by groups separator decimal encoding")
 def check_command(
     files: sources.Files,
     *,
@@ -154,7 +154,7 @@ def _when(report: Report) -> str:
     labels = any(tally.count for tally in report.cells.get("unlabelled", {}).values())
     lines = any(report.tally(kind).count for kind in BROKEN) or report.torn
     unread = any(file.problem for file in report.files)
-    return "When that is mended" if cells or labels or lines or unread else "Then"
+    return "When that is mended" if cells or labels or lines or unread or report.unsure else "Then"
 
 
 @dataclass(frozen=True)
@@ -172,7 +172,7 @@ class _Given:
 
     def suggestion(self, report: Report, files: list[str]) -> str | None:
         """A command line for a mean, of names and options only; none where nothing could be read."""
-        first = next((file for file in report.files if file.names), None)
+        first = next((file for file in report.files if file.names and not file.problem), None)
         if first is None:
             return None
         table, words = self.table, ["dpfda", "mean", *files]
@@ -180,11 +180,12 @@ class _Given:
             mark, decimal = first.layout.delimiter, first.layout.decimal
             words += [] if mark == "," else ["--separator", "tab" if mark == "\t" else mark]
             words += [] if decimal == "." else ["--decimal", decimal]
-            words += self._header(first.layout)
+            words += self._header(report, first.layout)
         given = {
             "--encoding": table.encoding or report.guessed or None, "--sql": table.sql, "--layout": self.layout,
             **self._columns(report, first), "--unit": self._unit(first), "--most": self.units.most,
-            "--order": self.units.order, "--by": self.labels.by, "--groups": self.labels.groups, "--grid": self.grid,
+            "--order": self.units.order, "--by": self.labels.by, "--groups": self.labels.groups,
+            "--grid": self.grid or ("header" if uneven(first) else None),
             "--align": self.gaps.align, "--fill": self.gaps.fill or _fill(report, self.gaps),
             "--invalid": None if self.invalid == "raise" else self.invalid,
             "--engine": None if report.in_order or self.any_order else "dask",
@@ -194,8 +195,9 @@ class _Given:
         rest = "--epsilon ... --range low:high --out mean.json --plot mean.png"
         return f"{' '.join(shlex.quote(word) for word in words)} {rest}"
 
-    def _header(self, written: Layout) -> list[str]:
-        if self.table.header is None and self.invalid == "raise":
+    def _header(self, report: Report, written: TextLayout) -> list[str]:
+        sure = not report.unsure or {self.units.unit, self.labels.by} & set(written.names or ())
+        if self.table.header is None and (not sure or (self.invalid == "raise" and not report.unsure)):
             return []
         return ["--no-header" if self.table.header is False or written.names is None else "--header"]
 
@@ -210,7 +212,7 @@ class _Given:
         unit = self._unit(file)
         others = [name for name in [*report.texts, *file.types] if name != unit]
         values = [name for name in file.values if name not in (*others, unit)]
-        if self.table.columns or not others or report.unsure or not values:
+        if self.table.columns or not others or not report.shows_names or not values:
             return said
         start = re.sub(r"\d+$", "", "".join(_shared(values)))
         if start and not set("*?[,") & set(start) and fnmatch.filter(file.names, f"{start}*") == values:

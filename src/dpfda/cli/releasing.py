@@ -44,7 +44,7 @@ def mean_command(
 ) -> None:
     """Release the mean of the curves in one file or many.
 
-    Example: dpfda mean curves.csv --epsilon 1 --radius 1 --out mean.json --csv mean.csv --plot mean.png
+    Example: dpfda mean curves.csv --epsilon 1 --range 0:2 --out mean.json --csv mean.csv --plot mean.png
     """
     planfiles.check_settled(context, plan, (*SETTLED, "norm"))
     output.check_given(display)

@@ -22,8 +22,8 @@ from dpfda.reading import places
 from dpfda.reading.curves import Curves
 from dpfda.reading.dialect import Dialect
 from dpfda.reading.layouts import Lists, Long
+from dpfda.reading.roles import pick
 from dpfda.reading.scans import Scan
-from dpfda.reading.tables import pick
 from dpfda.spaces.alignment import Align, Interpolate, Smooth
 from dpfda.spaces.units import Unit
 

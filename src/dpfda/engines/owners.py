@@ -9,7 +9,7 @@ import warnings
 
 from dpfda.core.errors import UnitWarning, outside
 from dpfda.reading.layouts import Long
-from dpfda.reading.owners import owners_among
+from dpfda.reading.names import is_common
 from dpfda.reading.source import Source
 
 DANGER = (
@@ -28,7 +28,7 @@ def warn_of_owners(source: Source, has_units: bool) -> None:
         _warn(f"Every day of one {layout.id!r} is a record of its own. {DANGER} {cure}")
     elif unnamed:
         # A first record may have been taken for names: only a name that any table may have is shown.
-        known = owners_among(unnamed)
+        known = [name for name in unnamed if is_common(name)]
         count = "a column that is" if len(unnamed) == 1 else f"{len(unnamed)} columns that are"
         found = f", {known[0]!r} among them" if known and len(unnamed) > 1 else f", {known[0]!r}" if known else ""
         role = "neither values nor named in unit= or by=" if has_units else "not used"

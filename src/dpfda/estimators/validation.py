@@ -16,6 +16,7 @@ from sklearn.utils.validation import validate_data
 from dpfda.core.errors import ParameterError, RecordError
 from dpfda.reading import source as readers
 from dpfda.reading.curves import Records
+from dpfda.reading.lazy_frames import is_lazy
 
 #: Beginnings of messages that speak of shapes and kinds; what follows an "array=" in them is cut out.
 HARMLESS = re.compile(
@@ -49,6 +50,8 @@ def _least(model: BaseEstimator) -> int:
 
 def quietly(model: BaseEstimator, X: Records, **options: Any) -> Any:
     """A table as scikit-learn checks it, without contents in its errors."""
+    if is_lazy(X):
+        raise ParameterError("a model is fitted to a table", "a query that is not carried out yet", "Pass X.collect().")
     kind: type[Exception] = ValueError
     try:
         return validate_data(model, X, dtype=np.float64, **options)

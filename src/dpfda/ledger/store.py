@@ -256,4 +256,8 @@ def _spoken(error: sqlite3.Error, name: str) -> Exception:
         return LedgerError(f"The ledger {name!r} is locked by another process. Try again when it is done.")
     if code in OUTSIDE:
         return LedgerError(f"The ledger {name!r} cannot be used ({error}). Check the disk and its permissions.")
+    if code == sqlite3.SQLITE_NOTADB:
+        return LedgerError(
+            f"{name!r} is not an intact dpfda ledger, or none at all. Check the path, or restore it from a backup."
+        )
     return broken(name)

@@ -34,7 +34,7 @@ from dpfda.problems.contracts import Problem
 from dpfda.problems.count import count_energies, count_part, count_share
 from dpfda.problems.stage import Stage
 from dpfda.reading.curves import Records, as_curves
-from dpfda.reading.tables import Columns
+from dpfda.reading.roles import Columns
 from dpfda.release.door import Receipt
 from dpfda.release.passes import FromRecords, FromSummaries, Passes
 from dpfda.release.run import LedgerOrPath, check_passes, run

@@ -50,7 +50,8 @@ def check_reading(plan: object, curves: Curves, units: Labels) -> None:
     """Refuse what is said about the reading of records where the plan, whose digest covers it, does not say so."""
     if units is not None and getattr(plan, "unit", None) is None:
         raise ParameterError("units say whose records are", "a plan without a unit", "Plan with unit='person', say.")
-    curves.check_rules(*(getattr(plan, name, None) for name in ("align", "fill", "grid")))
+    align, fill, grid = (getattr(plan, name, None) for name in ("align", "fill", "grid"))
+    curves.check_rules(align, fill, grid, lenient=getattr(plan, "invalid", "raise") == "center")
 
 
 def refuse_options_of_reading(units: Labels, declared: Declared) -> None:

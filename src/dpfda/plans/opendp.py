@@ -24,7 +24,7 @@ from dpfda.noise.common import upwards
 from dpfda.reading.arrays import rows_of
 from dpfda.reading.curves import Curves
 from dpfda.reading.curves import Records as FromRecords
-from dpfda.reading.tables import Columns
+from dpfda.reading.roles import Columns
 
 if TYPE_CHECKING:
     from opendp import domains, measurements, measures, metrics, mod, transformations

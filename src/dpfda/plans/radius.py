@@ -153,7 +153,9 @@ class RadiusPlan(Plan[RadiusRelease]):
         object.__setattr__(self, "smallest", least)
         if not least * 2 ** (1 / PER_OCTAVE) <= self.largest:
             raise ParameterError(
-                "smallest must lie below the bound's radius", shown(least), "Pass a tenth of that, or leave it out."
+                "smallest must leave a choice below the bound's radius",
+                shown(least),
+                f"Pass at most {self.largest * 2 ** (-1 / PER_OCTAVE):.3g}, or leave it out.",
             )
 
     @cached_property

@@ -324,7 +324,7 @@ def wrong_width(found: int, expected: int | None, where: str = "") -> RecordErro
     """The error for records of another length than the plan's."""
     return RecordError(
         f"A record has {found} values and the plan expects {expected}{where}",
-        cure="Choose the value columns with columns=..., or build the plan on the data's grid or domain.",
+        cure="Choose the value columns with columns=..., or plan with the grid (or domain) that the data has.",
     )
 
 

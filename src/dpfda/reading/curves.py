@@ -17,9 +17,9 @@ from dpfda.reading.dialect import Dialect
 from dpfda.reading.functional import cluster_of, grid_of
 from dpfda.reading.headers import FromHeader, check_unsaid, from_header, header_grid, same_points
 from dpfda.reading.layouts import Lists, Long, as_layout
+from dpfda.reading.roles import Columns
 from dpfda.reading.scans import Scan
 from dpfda.reading.source import Source
-from dpfda.reading.tables import Columns
 from dpfda.spaces.alignment import Align, as_align
 from dpfda.spaces.grid import AnyGrid, Grid
 from dpfda.spaces.units import Unit
@@ -136,16 +136,19 @@ class Curves:
         return Source(self.data, self.columns, self.header, layout=self.layout, ignore=self.ignore, text=self.text)
 
     def public_grid(
-        self, asks_no_record: bool, by: object = None, unit: Unit | None = None, axis: FromHeader | None = None
-    ) -> AnyGrid:
+        self, asks_no_record: bool, by: object = None, unit: Unit | None = None, axis: FromHeader | None = None,
+        lenient: bool = False,
+    ) -> AnyGrid:  # fmt: skip
         """The grid that the data lives on, or that its header says, where that is asked for.
 
-        Where it `asks_no_record`, names, types and shapes alone decide it. `by` and `unit` name columns without values.
+        Where it `asks_no_record`, names, types and shapes alone decide it; where it is `lenient`, not even what is
+        refused, and why, depends on a record. `by` and `unit` name columns without values.
         """
         if axis is None and (own := grid_of(self.data)) is not None:
             return own
         named, order = (None, None) if unit is None else (unit.name, unit.order)
-        source = replace(self.source(), by=by if isinstance(by, str) else None, unit=named, order=order).first()
+        read = replace(self.source(), lenient=lenient)
+        source = replace(read, by=by if isinstance(by, str) else None, unit=named, order=order).first()
         names = None if source.layout is not None else source.value_names()
         if axis is not None:
             return header_grid(names, self.decimal, axis)
@@ -154,17 +157,17 @@ class Curves:
             return Grid.uniform(0, 1, width)
         if not (source.single_use or self.cluster or (asks_no_record and source.by_records)):
             columns = self.columns if names is None else names
-            return Grid.uniform(0, 1, replace(self.source(), columns=columns).values_per_curve())
+            return Grid.uniform(0, 1, replace(read, columns=columns).values_per_curve())
         raise ParameterError(
             "the grid must be given where a record could decide it, or reading would use the data up",
             "none",
             "Pass grid=dp.Grid.uniform(0, 1, size), where size is the number of values of a curve.",
         )
 
-    def check_rules(self, align: Align | None, fill: int | None, grid: AnyGrid | None) -> None:
+    def check_rules(self, align: Align | None, fill: int | None, grid: AnyGrid | None, lenient: bool = False) -> None:
         """Refuse a grid, or rules about gaps and times, that a plan does not have: its digest covers what was done."""
         own: object = Grid.uniform(0, 1, self.grid) if isinstance(self.grid, int) else self.grid
-        if isinstance(own, FromHeader) and same_points(grid, self.source().first().value_names(), self.decimal):
+        if isinstance(own, FromHeader) and self._has_points(grid, lenient):
             own = None
         for name, said, planned in (("align", self.align, align), ("fill", self.fill, fill), ("grid", own, grid)):
             if said is not None and said != planned:
@@ -172,6 +175,9 @@ class Curves:
                     f"The plan has {name}={planned!r} and the data is read with {name}={said!r}. The plan decides: "
                     f"plan with it, or leave it out of dp.read."
                 )
+
+    def _has_points(self, grid: AnyGrid | None, lenient: bool) -> bool:
+        return same_points(grid, replace(self.source(), lenient=lenient).first().value_names(), self.decimal)
 
 
 def _check_columns(role: str, columns: object) -> None:

@@ -11,7 +11,8 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from dpfda.core.errors import ParameterError, shown
-from dpfda.reading.scans import Dataset, Scan, as_dataset, told
+from dpfda.reading.arrow import is_dataset
+from dpfda.reading.scans import Dataset, Scan, told
 from dpfda.reading.sqlite_cells import quoted, typed_query, without_first
 
 if TYPE_CHECKING:
@@ -145,8 +146,7 @@ def as_scan(data: object) -> object:
         raise ParameterError(
             "records are rows, not a database", type(data).__name__, "Pass dp.sql('select * from days', connection)."
         )
-    found: Dataset | None = as_dataset(data)
-    return data if found is None else found
+    return Dataset(data) if is_dataset(data) else data
 
 
 def _connects(data: object) -> bool:

@@ -13,7 +13,7 @@ from dpfda.core.errors import FileError, ParameterError, shown
 
 #: What may stand between cells, by its name in messages.
 SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
-SPELLINGS = {"tab": "\t", "\\t": "\t"}
+SPELT = {"tab": "\t", "\\t": "\t"}
 DECIMALS = (".", ",")
 #: Encodings whose characters are wider than a byte, by the mark that a file in them begins with: the longer first.
 MARKS = (
@@ -46,12 +46,7 @@ class Dialect:
                 shown(self.decimal),
                 "Pass decimal=',' for commas. Marks between thousands are not read.",
             )
-        if self.decimal == self.separator:
-            raise ParameterError(
-                "decimals and cells need different marks",
-                "commas for both",
-                "Pass separator=';', say, or decimal='.' for points.",
-            )
+        self._check_apart(self.separator)
 
     def parting(self, suffix: str, header: str | None) -> str:
         """What parts cells: as was said, else what the header line has most of, else what the file's ending means."""
@@ -59,9 +54,16 @@ class Dialect:
         found = self.separator
         if found is None:
             found = ending if header is None else _most_of(header, ending, self.decimal)
-        if found == self.decimal:
-            raise ParameterError("decimals and cells need different marks", "commas for both", "Pass separator=';'.")
+        self._check_apart(found)
         return found
+
+    def _check_apart(self, separator: str | None) -> None:
+        if separator == self.decimal:
+            raise ParameterError(
+                "decimals and cells need different marks",
+                "commas for both",
+                "Pass separator=';', say, or decimal='.' for points.",
+            )
 
     def read_in(self, start: bytes | None, name: str) -> str:
         """The encoding; `start` is how the file begins, and None where a record could stand there."""
@@ -87,7 +89,7 @@ class Dialect:
 def _separator(given: object) -> str | None:
     if given is None:
         return None
-    found = SPELLINGS.get(given, given) if isinstance(given, str) else None
+    found = SPELT.get(given, given) if isinstance(given, str) else None
     if not isinstance(found, str) or found not in SEPARATORS:
         raise ParameterError("separator is one of ; , | or tab", shown(given), "Pass separator=';', or 'tab'.")
     return found

@@ -13,7 +13,7 @@ import numpy as np
 
 from dpfda.core.errors import FileError
 from dpfda.core.labels import Coder
-from dpfda.reading import delimited, functional, parquet
+from dpfda.reading import functional, parquet, text_layout
 from dpfda.reading.arrow import arrow_loaded, pa
 from dpfda.reading.blocks import Raw
 from dpfda.reading.dialect import Dialect
@@ -22,8 +22,9 @@ from dpfda.reading.layouts import Layout, Long
 from dpfda.reading.lazy_frames import is_lazy
 from dpfda.reading.names import names_of
 from dpfda.reading.places import DATABASES, PARQUET, TEXT, Place, expanded, is_path
+from dpfda.reading.roles import Columns, Roles
 from dpfda.reading.scans import Scan
-from dpfda.reading.tables import TEXT_LABELS, Columns, Roles, label_kind
+from dpfda.reading.tables import TEXT_LABELS, label_kind
 
 
 @dataclass(frozen=True, repr=False)
@@ -140,9 +141,11 @@ class SourceFacts:
         if place.suffix not in TEXT:
             raise FileError(
                 "Files must end in .csv, .tsv or .txt (also .gz or .zst after it), .parquet or .pq, and "
-                f"{place.name!r} does not."
+                f"{place.name!r} does not. Save it as one of these."
             )
-        return delimited.layout(place, self.header, self.lenient, self.width, self.text).names
+        if self.header is False:  # what it begins with is a record, which is not looked at here
+            return None
+        return text_layout.layout(place, self.header, self.lenient, self.width, self.text).names
 
     def value_names(self) -> list[str] | None:
         """Columns of values; None where they have no names."""

@@ -15,17 +15,19 @@ import numpy as np
 
 from dpfda.core.errors import DpfdaError, FileError, ParameterError, RecordError
 from dpfda.core.labels import MOST_GROUPS, label_text, owners, texts
-from dpfda.reading import delimited, parquet
+from dpfda.reading import delimited, parquet, text_layout
 from dpfda.reading.blocks import Order
-from dpfda.reading.delimited import Beginning, Layout
+from dpfda.reading.cells import number
 from dpfda.reading.found import FileFacts, Report
 from dpfda.reading.inspection import Batches, Facts, Schema, Wanted, batch_facts, holds_numbers, text_facts
 from dpfda.reading.lakes import Partition
-from dpfda.reading.layouts import Lists, Long, as_layout
+from dpfda.reading.layouts import Lists
 from dpfda.reading.places import PARQUET, TEXT, Place
+from dpfda.reading.roles import pick
 from dpfda.reading.scans import Scan
 from dpfda.reading.source import Source
-from dpfda.reading.tables import numeric, pick
+from dpfda.reading.tables import numeric
+from dpfda.reading.text_layout import Beginning, TextLayout
 from dpfda.spaces.alignment import Align
 from dpfda.spaces.grid import Grid
 
@@ -54,13 +56,7 @@ class Inspection:
 
     @property
     def unit(self) -> str | None:
-        layout = as_layout(self.source.layout)
-        return self.source.unit or (layout.id if isinstance(layout, Long) else None)
-
-    @property
-    def asides(self) -> list[str]:
-        by = self.source.by if isinstance(self.source.by, str) else None
-        return [name for name in dict.fromkeys([by, self.unit, self.source.order]) if name is not None]
+        return next(iter(self.source.roles.owners), None)
 
     def look(self, places: list[Place]) -> Report:
         """Into all of them."""
@@ -86,14 +82,14 @@ class Inspection:
 
     def _text(self, place: Place, file: FileFacts) -> None:
         if place.suffix not in TEXT:
-            self.source.at(place).value_names()  # says so
+            self.source.at(place).names()  # says so
         first = self._beginning(place)
         names = self._names(first, file)
-        file.layout = Layout(
+        file.layout = TextLayout(
             first.delimiter, names, len(first.cells), first.returns, self.source.text.decimal, first.encoding
         )
         wanted = Wanted(file.layout, [], [])
-        file.names = wanted.names
+        file.names = wanted.layout.columns
         wanted.values, wanted.labels = self._roles(file, self.source.at(place))
         blocks = delimited.line_blocks(place, file.layout, BLOCK)
         line, begun = 1 + (names is not None), False
@@ -112,12 +108,12 @@ class Inspection:
         """The first line, also where the file is as spreadsheets of Western Europe save it and nobody said so."""
         text = self.source.text
         try:
-            found = delimited.beginning(place, self.source.header, False, None, text)
+            found = text_layout.beginning(place, self.source.header, False, None, text)
         except FileError as error:
             if text.encoding is not None:
                 raise
             try:
-                found = delimited.beginning(place, self.source.header, False, None, replace(text, encoding=WESTERN))
+                found = text_layout.beginning(place, self.source.header, False, None, replace(text, encoding=WESTERN))
             except FileError:
                 raise error from None
             self.report.guessed = WESTERN
@@ -127,17 +123,18 @@ class Inspection:
     def _names(self, first: Beginning, file: FileFacts) -> list[str] | None:
         """Names of the columns, each its own, if the first line is names."""
         header = self.source.header
-        if len(first.cells) > delimited.MOST_COLUMNS:
-            raise FileError(f"There are more than {delimited.MOST_COLUMNS:,} columns.")
+        if len(first.cells) > text_layout.MOST_COLUMNS:
+            raise FileError(f"There are more than {text_layout.MOST_COLUMNS:,} columns.")
         if not first.closed:
             file.problem = "The first line has a quote that is not closed. Close it."
         elif len(first.cells) == 1:
             file.problem = "The file has one column. Pass separator=';', say."
         if header is None:
             try:
-                header = delimited.looks_like_names(first.cells, self.source.text.decimal)
+                header = text_layout.looks_like_names(first.cells, self.source.text.decimal)
             except ParameterError:
                 self.report.unsure = header = True
+            self.report.shows_names &= surely_names(first.cells, self.source.text.decimal)
         if not header:
             return None
         found: dict[str, int] = {}
@@ -155,9 +152,9 @@ class Inspection:
             source.chosen(file.names)
         except DpfdaError as error:
             self.report.roles = str(error)
-        labels = [name for name in self.asides if name in file.names]
+        labels = [name for name in source.roles.asides if name in file.names]
         others = [name for name in file.names if name not in (*labels, *self._ignored(file.names))]
-        layout = as_layout(self.source.layout)
+        layout = source.layout
         if layout is not None:
             if isinstance(layout, Lists):
                 wanted = [layout.values]
@@ -226,7 +223,7 @@ class Inspection:
     def _add(self, facts: Facts, file: FileFacts, line: int, partition: Partition) -> None:
         report, name = self.report, file.name
         for folder, label in partition:  # one label for all of the file
-            if folder in self.asides and folder not in facts.labels:
+            if folder in self.source.roles.asides and folder not in facts.labels:
                 facts.labels[folder] = owners(texts([label] * facts.records))
         broken = sum(facts.troubles[kind].size for kind in BROKEN if kind in facts.troubles)
         file.records += facts.records + broken
@@ -254,7 +251,7 @@ class Inspection:
 
     def _gaps(self, facts: Facts, usable: np.ndarray, file: str, line: int) -> None:
         some = facts.gaps.any(axis=1)
-        if as_layout(self.source.layout) is not None:
+        if self.source.layout is not None:
             return
         self.report.tally("gaps").add(file, facts.place[some] + line)
         self.report.tally("open").add(file, facts.place[some & ~usable] + line)
@@ -324,9 +321,16 @@ def _names_apart(places: list[Place]) -> list[str]:
     return [f"{name} (file {number} of {len(names):,})" for number, name in enumerate(names, 1)]
 
 
+def surely_names(first: list[str], decimal: str) -> bool:
+    """Whether a first line of which nobody said that it is names is several cells without a number or a gap, but for
+    an index that has no name."""
+    numbers = [number(cell, decimal) for cell in first]
+    return len(first) > 1 and None in numbers and all(found is None for found in numbers[not first[0] :])
+
+
 def _facts(lines: bytes | None, wanted: Wanted) -> Facts:
     if lines is None:
-        return Facts(1, troubles={"long": np.zeros(1, dtype=np.int64)}, holes=np.empty((0, 0), dtype=bool))
+        return Facts(1, troubles={"long": np.zeros(1, dtype=np.int64)})
     return text_facts(lines, wanted)
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from dpfda.reading.delimited import Layout
+from dpfda.reading.text_layout import TextLayout
 
 #: Places that are named of each kind of trouble.
 NAMED = 5
@@ -31,7 +31,7 @@ class FileFacts:
 
     name: str
     kind: str = ""  # what it is, where it is no text file and could be read
-    layout: Layout | None = None  # of a text file
+    layout: TextLayout | None = None  # of a text file
     names: list[str] = field(default_factory=list)
     values: list[str] = field(default_factory=list)
     records: int = 0
@@ -51,6 +51,7 @@ class Report:
     guessed: str = ""  # the encoding, where nobody said it and it is not the usual one
     roles: str = ""  # what is wrong with the columns that were named
     unsure: bool = False  # whether the first line is names
+    shows_names: bool = True  # which are surely no record's, or were said to be names
     texts: list[str] = field(default_factory=list)  # columns that hold texts
     others: list[str] = field(default_factory=list)  # columns that are neither values nor named
     repeated_names: list[int] = field(default_factory=list)

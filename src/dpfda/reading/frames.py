@@ -14,7 +14,8 @@ from dpfda.reading.blocks import Raw
 from dpfda.reading.delimited import CURE
 from dpfda.reading.functional import ragged
 from dpfda.reading.layouts import Lists, Long, wall_clock, wall_of
-from dpfda.reading.tables import Roles, as_cells, as_number, as_record, is_missing, is_number, numeric
+from dpfda.reading.roles import Roles
+from dpfda.reading.tables import as_cells, as_number, as_record, is_missing, is_number, numeric
 
 
 def blocks(frame: Any, roles: Roles, values: Sequence[str], aside: Sequence[str], step: int) -> Iterator[Raw]:
@@ -48,10 +49,8 @@ def _columns(columns: list[Any], names: list[str], roles: Roles, first: int) -> 
         return _lists(columns, roles, first)
     found = []
     for column, name in zip(columns, names, strict=True):
-        stamped = isinstance(roles.layout, Long) and roles.layout.day is not None and name == roles.layout.time
-        if stamped:
-            assert isinstance(roles.layout, Long)
-            found.append(_stamps(column, str(roles.layout.day), roles.lenient))
+        if name == roles.stamped:
+            found.append(_stamps(column, roles.zone, roles.lenient))
         else:
             found.append(_numbers(column, name, first, roles.lenient))
     return np.column_stack(found) if found else np.empty((0, 0))

@@ -17,8 +17,9 @@ from dpfda.core.errors import FileError
 from dpfda.core.labels import owners, texts
 from dpfda.reading import cells
 from dpfda.reading.arrow import compute, csv, pa
-from dpfda.reading.delimited import SPELLINGS, Layout
+from dpfda.reading.delimited import convert_options, filled_lines, parse_options
 from dpfda.reading.tables import cells_of, numeric
+from dpfda.reading.text_layout import TextLayout
 
 #: A table of typed columns: what it has, and its rows by the columns that are numbers and those that are labels.
 Schema: TypeAlias = "pa.Schema"
@@ -31,14 +32,10 @@ LONGEST_NUMBER = 100
 class Wanted:
     """What is looked at: columns of values and of labels. Columns that held no number before are read as texts."""
 
-    layout: Layout
+    layout: TextLayout
     values: list[str]
     labels: list[str]  # columns that must have a label in every row
     suspects: set[str] = field(default_factory=set)
-
-    @property
-    def names(self) -> list[str]:
-        return self.layout.names or [f"f{i}" for i in range(self.layout.width)]
 
 
 @dataclass
@@ -79,12 +76,12 @@ def text_facts(lines: bytes, wanted: Wanted) -> Facts:
     parsed = _parsed(lines, wanted)
     filled = np.arange(facts.lines)
     if parsed is None or parsed[0].num_rows + len(parsed[1]) != facts.lines:
-        filled = _filled_lines(lines, wanted.layout.width)
+        filled = filled_lines(lines, wanted.layout.width)
     joined = parsed is None or parsed[0].num_rows + len(parsed[1]) != filled.size
     if joined or _open_at_end(lines, wanted.layout.delimiter):  # by a quote that is not closed
         lines, facts.troubles["unclosed"] = _without_unclosed(lines, wanted.layout.delimiter)
         parsed = _parsed(lines, wanted)
-        filled = _filled_lines(lines, wanted.layout.width)
+        filled = filled_lines(lines, wanted.layout.width)
     if parsed is None:
         raise FileError("Some lines cannot be told apart. Check the separator, and quotes.")
     table, wrong = parsed
@@ -147,13 +144,6 @@ def _as_text(lines: bytes, facts: Facts) -> bytes:
     return lines
 
 
-def _filled_lines(lines: bytes, width: int) -> np.ndarray:
-    """The numbers of lines that are records."""
-    ends = np.flatnonzero(np.frombuffer(lines, np.uint8) == 10)
-    edges = np.concatenate([[-1], ends, [] if lines.endswith(b"\n") else [len(lines)]])
-    return np.arange(edges.size - 1) if width == 1 else np.flatnonzero(np.diff(edges) > 1)
-
-
 def _open_at_end(lines: bytes, delimiter: str) -> bool:
     """Whether the last line has a quote that is not closed, which nothing after it shows."""
     last = lines[lines.rfind(b"\n", 0, len(lines) - 1) + 1 :].rstrip(b"\n")
@@ -197,15 +187,9 @@ def _table(lines: bytes, wanted: Wanted, as_texts: set[str]) -> Parsed:
     layout = wanted.layout
     kinds = {name: pa.float64() for name in wanted.values if name not in as_texts}
     kinds |= {name: pa.binary() for name in [*wanted.values, *wanted.labels] if name not in kinds}
-    parsing = csv.ParseOptions(
-        delimiter=layout.delimiter, quote_char='"' if b'"' in lines else False, ignore_empty_lines=layout.width > 1,
-        invalid_row_handler=skip,
-    )  # fmt: skip
-    converting = csv.ConvertOptions(
-        column_types=kinds, include_columns=list(kinds), null_values=SPELLINGS, decimal_point=layout.decimal
-    )
-    reading = csv.ReadOptions(column_names=wanted.names, use_threads=False)
-    return csv.read_csv(pa.BufferReader(lines), reading, parsing, converting), wrong
+    parsing = parse_options(layout, b'"' in lines, skip)
+    reading = csv.ReadOptions(column_names=wanted.layout.columns, use_threads=False)
+    return csv.read_csv(pa.BufferReader(lines), reading, parsing, convert_options(layout, kinds)), wrong
 
 
 # -- cells -----------------------------------------------------------------------------------------------------------
@@ -231,7 +215,7 @@ def _text(cell: bytes) -> str:
     return cell.decode("utf-8", "replace")
 
 
-def _text_column(column: pa.ChunkedArray, layout: Layout) -> Column:
+def _text_column(column: pa.ChunkedArray, layout: TextLayout) -> Column:
     if pa.types.is_float64(column.type):
         return _float_column(column)
     commas = np.zeros(len(column), dtype=bool)

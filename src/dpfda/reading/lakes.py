@@ -73,8 +73,9 @@ def check_plain_files(folder: str, inside: Sequence[str]) -> None:
     """Refuse a table that keeps old rows beside those that count: they would count twice."""
     for name in inside:
         if name in TABLES:
-            kind, cure = TABLES[name]
+            (kind, cure), called = TABLES[name], PurePath(folder).name
+            called = f"{called.partition('=')[0]}=..." if is_partition(called) else called
             raise FileError(
-                f"The folder {PurePath(folder).name!r} is a table of {kind}: some of its files hold rows that have "
+                f"The folder {called!r} is a table of {kind}: some of its files hold rows that have "
                 f"been replaced or removed. Read it as it is now: {cure}."
             )

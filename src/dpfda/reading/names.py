@@ -1,9 +1,17 @@
-"""Names of columns, as a table of any kind tells them: no record is looked at."""
+"""Names of columns, as a table of any kind tells them, and what they tell: no record is looked at."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from dpfda.reading.lazy_frames import is_lazy
 from dpfda.reading.scans import Scan
+
+#: What any table may call whoever a record belongs to.
+OWNERS = (
+    "id", "household", "home", "person", "patient", "subject", "customer", "user", "meter", "member", "participant",
+    "pid",
+)  # fmt: skip
 
 
 def names_of(data: object) -> list[str] | None:
@@ -18,3 +26,21 @@ def names_of(data: object) -> list[str] | None:
     names = getattr(getattr(data, "schema", None), "names", None)  # of Arrow and Spark; of others, a function
     names = getattr(data, "columns", None) if names is None or callable(names) else names
     return None if names is None or callable(names) else [str(name) for name in names]
+
+
+def owners_among(names: Sequence[str]) -> list[str]:
+    """Those of the names that any table may use for whoever a record belongs to.
+
+    >>> owners_among(["h0", "Patient", "site_id"])
+    ['Patient', 'site_id']
+    """
+    return [n for n in names if is_common(n) or n.lower().endswith(("_id", " id", "-id"))]
+
+
+def is_common(name: str) -> bool:
+    """Whether a name is one that any table may have. Only such are shown: a first record may have been taken for names.
+
+    >>> [is_common(name) for name in ("Patient", "ann_id")]
+    [True, False]
+    """
+    return name.lower().strip("_ ") in OWNERS

@@ -16,7 +16,7 @@ from typing import IO, Any, TypeAlias
 
 from dpfda.core.births import born
 from dpfda.core.errors import DpfdaError, FileError, ParameterError, shown
-from dpfda.reading.lakes import check_plain_files, is_partition, labels_of
+from dpfda.reading.lakes import Partition, check_plain_files, is_partition, labels_of
 from dpfda.reading.packed import PACKINGS, Unpacked
 
 PARQUET, TEXT = (".parquet", ".pq"), (".csv", ".tsv", ".txt")
@@ -70,7 +70,7 @@ class Place:
         return last if last != self.suffix else ""
 
     @property
-    def partition(self) -> tuple[tuple[str, str | None], ...]:
+    def partition(self) -> Partition:
         """What the folders that it lies in say of its records: names and labels."""
         return labels_of(self.path)
 
@@ -207,7 +207,9 @@ def expanded(data: Any) -> list[Place]:
         except (OSError, ValueError, NotImplementedError) as error:
             if isinstance(error, DpfdaError):
                 raise
-            raise FileError(f"{Path(os.fsdecode(path)).name[:60]!r} cannot be read: {_reason(error)}.") from None
+            raise FileError(
+                f"{Path(os.fsdecode(path)).name[:LONGEST_NAME]!r} cannot be read: {_reason(error)}."
+            ) from None
     if len({_identity(place) for place in places}) < len(places):
         raise ParameterError("a file must be named once", "one that is named twice", "Its records would count twice.")
     return places
@@ -224,7 +226,9 @@ def _expanded(path: str) -> list[Place]:
             return _some([Place(system.unstrip_protocol(p)) for p in sorted(found)], path)
         if not system.isdir(inner):
             return [Place(path)]
-        return _folder([Place(system.unstrip_protocol(p)) for p in _below(inner, lambda at: _listed(system, at))], path)
+        return _folder(
+            [Place(system.unstrip_protocol(p)) for p in _below(inner, lambda at: _remote_entries(system, at))], path
+        )
     if pattern and not Path(path).exists():
         anchor = Path(path).anchor
         found = [
@@ -244,7 +248,7 @@ def _entries(folder: str) -> Entries:
     return [(str(p), p.is_dir()) for p in Path(folder).iterdir() if p.is_dir() or p.is_file()]
 
 
-def _listed(system: Any, folder: str) -> Entries:
+def _remote_entries(system: Any, folder: str) -> Entries:
     return [(entry["name"], entry["type"] == "directory") for entry in system.ls(folder, detail=True)]
 
 
@@ -254,7 +258,7 @@ def _below(folder: str, entries: Callable[[str], Entries], depth: int = 0) -> li
     found = [(path, is_folder) for path, is_folder in found if path != folder.rstrip("/")]  # stores may list it too
     check_plain_files(folder, [PurePosixPath(path).name for path, is_folder in found if is_folder])
     if depth > DEEPEST:
-        raise FileError("Folders lie more than 32 deep in each other. Check for a link that leads back.")
+        raise FileError(f"Folders lie more than {DEEPEST} deep in each other. Check for a link that leads back.")
     files: list[str] = []
     for path, is_folder in found:
         if is_folder and is_partition(Path(path).name):

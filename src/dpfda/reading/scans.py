@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from dpfda.core.errors import DpfdaError, FileError
-from dpfda.reading.arrow import file_schemas, is_dataset
+from dpfda.reading.arrow import file_schemas
 from dpfda.reading.streams import quietly
 
 if TYPE_CHECKING:
@@ -107,8 +107,3 @@ def _formats(dataset: object) -> list[str]:
     own = getattr(getattr(dataset, "format", None), "default_extname", None)
     inner = [kind for child in getattr(dataset, "children", None) or () for kind in _formats(child)]
     return inner if own is None else [str(own), *inner]
-
-
-def as_dataset(data: object) -> Dataset | None:
-    """A dataset or a scanner of Arrow; None for anything else."""
-    return Dataset(data) if is_dataset(data) else None

@@ -16,7 +16,7 @@ import numpy as np
 
 from dpfda.core.errors import DpfdaError, FileError, ParameterError, RecordError, shown
 from dpfda.core.labels import owners, texts
-from dpfda.reading import delimited, frames, functional, lazy_frames, parquet
+from dpfda.reading import delimited, frames, functional, lazy_frames, parquet, text_layout
 from dpfda.reading.absent import no_names
 from dpfda.reading.ahead import ahead
 from dpfda.reading.arrays import AS_THEY_ARE, rows_at_once, rows_of
@@ -28,9 +28,10 @@ from dpfda.reading.items import Batches, classify_items
 from dpfda.reading.layouts import Long
 from dpfda.reading.names import names_of
 from dpfda.reading.places import PARQUET, TEXT, Place, expanded, is_path
+from dpfda.reading.roles import Columns, pick
 from dpfda.reading.scans import Scan
 from dpfda.reading.streams import check_kinds, check_whole, quietly
-from dpfda.reading.tables import Columns, Room, arrow_block, pick, stamps
+from dpfda.reading.tables import Room, arrow_block, stamps
 from dpfda.spaces.alignment import Pieces
 
 __all__ = ["Columns", "Progress", "Source", "pick"]
@@ -72,7 +73,7 @@ class Source(SourceFacts):
         if self.units is not None:  # whose a record is has been said
             plain = replace(plain, unit=None)
         beside = [("groups", None if named else self.by), ("units", self.units)]
-        labels = {role: texts(_listed(given)) for role, given in beside if given is not None}
+        labels = {role: texts(_as_list(given)) for role, given in beside if given is not None}
         done = 0
         for raw in plain.blocks(read_ahead=read_ahead):
             if not isinstance(raw, Block):
@@ -174,7 +175,8 @@ class Source(SourceFacts):
 
     def _pandas(self, frame: Any) -> Iterator[Raw]:
         names, roles = [str(name) for name in frame.columns], self.roles
-        self._check_names(names)
+        if self._chooses:
+            _check_different(names)
         values = roles.values(names) if self._chooses else names
         yield from frames.blocks(frame, roles, values, roles.asides, _rows_per_batch(len(values)))
 
@@ -206,22 +208,18 @@ class Source(SourceFacts):
         """Rows of another program, anew, of the chosen columns alone."""
         load_arrow()
         names = list(scan.schema().names)
-        if len(set(names)) < len(names):
-            raise FileError("Column names repeat; every column needs its own.")
+        _check_different(names)
         chosen = self.chosen(names)
-        numbers = [name for name in self.roles.values(names) if name != self._stamped]
+        numbers = [name for name in self.roles.values(names) if name != self.roles.stamped]
         words = [name for name in chosen if name not in numbers]
         batches = (batch.select(chosen) for batch in scan.batches(numbers, words))
         yield from self._record_batches(chosen, batches, Room())
 
-    def _check_names(self, names: Sequence[str]) -> None:
-        if self._chooses and len(set(names)) < len(names):
-            raise FileError("Column names repeat; every column needs its own.")
-
     def _record_batches(self, names: list[str], batches: Iterable[pa.RecordBatch], room: Room) -> Iterator[Raw]:
         roles, first = self.roles, 0
-        self._check_names(names)
-        if len(set(names)) < len(names):
+        if self._chooses:
+            _check_different(names)
+        elif len(set(names)) < len(names):
             unique = [f"{i} {name}" for i, name in enumerate(names)]
             batches, names = (batch.rename_columns(unique) for batch in batches), unique
         values, chosen = roles.values(names), self.chosen(names)
@@ -281,20 +279,15 @@ class Source(SourceFacts):
         values = self.roles.values(chosen)
         for name, label in self.partition:
             if name in chosen:
-                counts = name in values and name != self._stamped
+                counts = name in values and name != self.roles.stamped
                 cell = pa.scalar(_as_number(label, name, self.lenient)) if counts else pa.scalar(label, pa.string())
                 batch = batch.append_column(name, pa.repeat(cell, batch.num_rows))
         return batch
 
-    @property
-    def _stamped(self) -> str | None:  # the column of timestamps, where days are cut
-        layout = self.roles.layout
-        return layout.time if isinstance(layout, Long) and layout.day is not None else None
-
     def _text(self, place: Place) -> Iterator[Raw]:
         roles, folders = self.roles, dict(self.partition)
         width = self.width if roles.layout is None else None
-        layout = delimited.layout(place, self.header, self.lenient, width, self.text)
+        layout = text_layout.layout(place, self.header, self.lenient, width, self.text)
         chosen = self.columns is not None or self.ignore is not None or roles.layout is not None
         named = chosen or bool(set(roles.asides) - set(folders))
         if layout.names is None and named:
@@ -309,9 +302,9 @@ class Source(SourceFacts):
         if self.lenient and numbers and roles.layout is None and self.width not in (None, len(numbers)):
             raise wrong_width(len(numbers), self.width)
         words = roles.asides
-        if self._stamped is not None:
+        if roles.stamped is not None:
             assert isinstance(roles.layout, Long)
-            words, numbers = [*words, self._stamped], [roles.layout.value]
+            words, numbers = [*words, roles.stamped], [roles.layout.value]
         held = None if numbers is None else _held(numbers, folders)
         first = 0
         for values, columns in delimited.rows(
@@ -334,12 +327,16 @@ class Source(SourceFacts):
                     for name in numbers
                 ]
                 values = np.column_stack(full)
-            if self._stamped is not None:
-                assert isinstance(roles.layout, Long)
-                times = stamps(pa.array(labels.pop(self._stamped), pa.string()), str(roles.layout.day), self.lenient)
+            if roles.stamped is not None:
+                times = stamps(pa.array(labels.pop(roles.stamped), pa.string()), roles.zone, self.lenient)
                 values = np.column_stack([times, values])
             yield roles.block(values, {word: texts(column) for word, column in labels.items()}, first, self.file)
             first += len(values)
+
+
+def _check_different(names: Sequence[str]) -> None:
+    if len(set(names)) < len(names):
+        raise FileError("Column names repeat; every column needs its own.")
 
 
 def _held(chosen: list[str], folders: Container[str]) -> list[str]:
@@ -367,7 +364,7 @@ def _each(parts: list[Source]) -> Generator[tuple[Raw | None, int], None, None]:
         yield None, place + 1
 
 
-def _listed(labels: Any) -> list[Any]:
+def _as_list(labels: Any) -> list[Any]:
     try:
         return list(labels)
     except TypeError:

@@ -1,162 +1,32 @@
 """Tables as blocks of records: columns by their declared type, cell by cell where there is none.
 
-Which column is what (values, whose record, which group, when) is decided by names alone. No cell
-decides how another is read.
+No cell decides how another is read.
 """
 
 from __future__ import annotations
 
-import fnmatch
 import numbers
 import sys
-from collections.abc import Sequence
-from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
 import numpy as np
 
-from dpfda.core.errors import ParameterError, RecordError, shown
-from dpfda.core.labels import Coder, owners, texts
-from dpfda.reading.absent import no_column, no_long_column
+from dpfda.core.errors import RecordError
+from dpfda.core.labels import texts
 from dpfda.reading.ahead import WAITING
 from dpfda.reading.arrow import pa
-from dpfda.reading.blocks import Block, Raw, Rows
+from dpfda.reading.blocks import Raw
 from dpfda.reading.delimited import CURE
-from dpfda.reading.lakes import offered
-from dpfda.reading.layouts import DAY, Layout, Lists, Long, days_and_hours, wall_clock, wall_of
-from dpfda.reading.owners import owners_among
+from dpfda.reading.layouts import Lists, wall_clock, wall_of
 from dpfda.reading.parquet import is_text
+from dpfda.reading.roles import Roles
 from dpfda.spaces.alignment import Pieces
 
-Columns = str | Sequence[str] | None
 #: No record has more cells.
 MOST_CELLS = 10_000_000
 #: What labels of text files are compared as.
 TEXT_LABELS = "texts"
-
-
-@dataclass(frozen=True)
-class Roles:
-    """Which column is what."""
-
-    layout: Layout = None
-    columns: Columns = None
-    by: str | None = None
-    unit: str | None = None
-    order: str | None = None
-    coder: Coder | None = None
-    lenient: bool = False
-    width: int | None = None
-    ignore: Columns = None
-    folders: tuple[str, ...] = ()  # names of labels that are folders, not columns
-
-    @property
-    def asides(self) -> list[str]:
-        """Columns that are texts."""
-        wanted = [self.by, self.unit, self.order, self.layout.id if isinstance(self.layout, Long) else None]
-        return list(dict.fromkeys(name for name in wanted if name is not None))
-
-    @property
-    def owners(self) -> list[str]:
-        """Columns that say whose a row is: a person, or one curve."""
-        wanted = (self.unit, self.layout.id if isinstance(self.layout, Long) else None)
-        return [name for name in wanted if name is not None]
-
-    def values(self, names: Sequence[str]) -> list[str]:
-        """Columns that are numbers: those asked for, or all that have no other role."""
-        for name in self.asides:
-            if name not in names and name not in self.folders:
-                role = {self.by: "by", self.unit: "unit", self.order: "order"}.get(name)
-                raise no_long_column(name) if role is None else no_column(role, name, names)
-        if self.layout is not None:
-            layout: Any = self.layout
-            pair = [layout.time, layout.value] if isinstance(layout, Long) else [layout.values, layout.times]
-            if set(pair) & set(self.asides):
-                raise ParameterError("a column has one role", "times or values with another", "Name another column.")
-            known = [*names, *self.folders]
-            if isinstance(layout, Long) and (lost := set(pair) - set(known)):
-                raise no_long_column(min(lost))
-            return pick(known, [name for name in pair if name is not None])
-        apart = [*self.asides, *self.ignored(names)]
-        values = pick(offered(names, self.folders, apart, self.columns), self.columns)
-        if self.columns is None and len(values) > 1 and (owner := owners_among(values)):
-            if self.ignore is not None:
-                pick(names, self.ignore, "ignore")  # which may be misspelt
-            raise ParameterError(
-                f"a column called {owner[0]!r} says whose a record is",
-                "it among the values",
-                "Name it in unit=, name columns that play no part in ignore=, or the value columns in columns='hh*'.",
-            )
-        return values
-
-    def ignored(self, names: Sequence[str]) -> list[str]:
-        """Columns that play no part, because the user says so."""
-        if self.ignore is None:
-            return []
-        if isinstance(self.ignore, str):
-            found = fnmatch.filter(names, self.ignore)
-        else:
-            found = [name for name in names if name in self.ignore]
-        listed = [] if self.columns is None or isinstance(self.columns, str) else [str(name) for name in self.columns]
-        if set(found) & {*self.asides, *listed}:
-            raise ParameterError("a column has one role", "one in ignore= and another", "Name it once.")
-        return found
-
-    def unnamed(self, names: Sequence[str]) -> list[str]:
-        """Columns of which nothing was said: neither values nor labels nor ignored."""
-        ignored = [] if self.ignore is None else pick(names, self.ignore, "ignore")
-        used = {*self.values(names), *self.asides, *ignored}
-        return [name for name in names if name not in used]
-
-    def block(self, columns: Any, aside: dict[str, np.ndarray], first: int, file: str = "") -> Raw:
-        """Numbers (a matrix, or curves at their own times) and texts as a block, by role."""
-        rows = np.arange(first, first + len(columns))
-        found: dict[str, Any] = {} if self.unit is None else {"units": owners(aside[self.unit])}
-        if self.order is not None:
-            found["order"] = aside[self.order]
-        if self.by is not None:
-            assert self.coder is not None
-            found["groups"] = self.coder.column(aside[self.by])
-        if not isinstance(self.layout, Long):
-            if isinstance(columns, Pieces):
-                return Block(columns.values, rows, columns.times, columns.starts, file=file, **found)
-            return Block(columns, rows, file=file, **found)
-        times, values, days = columns[:, 0], columns[:, 1], None
-        if self.layout.day is not None:
-            days, times = _days(times)
-        ids = found["units"] if self.unit == self.layout.id else owners(aside[self.layout.id])
-        return Rows(ids, times, values, rows, days, file=file, **found)
-
-
-def _days(wall: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Days and hours of wall-clock microseconds; a missing stamp is a missing time, on no day."""
-    known = np.isfinite(wall)
-    days, hours = days_and_hours(np.where(known, wall, -DAY))
-    return np.where(known, days, np.iinfo(np.int64).min // DAY).astype(np.int64), np.where(known, hours, np.nan)
-
-
-def pick(names: Sequence[str], columns: Columns, role: str = "columns") -> list[str]:
-    """Column names chosen by a list, or by a pattern such as ``hh*``; None takes all."""
-    if columns is None:
-        return list(names)
-    # Names may be a first record that was taken for names: they are counted, never shown.
-    offer = f"The data has {len(names)} columns; check the spelling, and header=False if there are no names."
-    if isinstance(columns, str):
-        chosen = [name for name in names if fnmatch.fnmatchcase(name, columns)]
-    else:
-        chosen = [str(name) for name in columns]
-        if missing := [name for name in chosen if name not in names]:
-            raise ParameterError(f"{role} must name columns of the data", shown(missing[0]), offer)
-        if len(set(chosen)) < len(chosen):
-            raise ParameterError(f"{role} must be different columns", "one that is named twice", "Name each once.")
-    if not chosen:
-        raise ParameterError(f"{role} must match at least one column", shown(columns), offer)
-    return chosen
-
-
-# -- Arrow --------------------------------------------------------------------------------------
-
 
 #: Batches that may be on their way at once, beside the newest: those that wait, and the one that is added up.
 MOST_HELD = WAITING + 1
@@ -191,15 +61,15 @@ def arrow_block(
     lists = isinstance(roles.layout, Lists) or (len(values) == 1 and _is_list(own[values[0]].type))
     if lists:
         try:
-            columns = _listed([own[name] for name in values], roles)
+            columns = _lists([own[name] for name in values], roles)
         except RecordError as error:
             raise error.shifted(first) from None
     else:
         single = roles.layout is None and all(pa.types.is_float32(own[name].type) for name in values)
         columns = (Room() if room is None else room).matrix(batch.num_rows, len(values), single)
         for i, name in enumerate(values):
-            if isinstance(roles.layout, Long) and roles.layout.day is not None and name == roles.layout.time:
-                columns[:, i] = stamps(own[name], roles.layout.day, roles.lenient)
+            if name == roles.stamped:
+                columns[:, i] = stamps(own[name], roles.zone, roles.lenient)
             else:
                 columns[:, i] = _numbers(own[name], name, roles.lenient)
     return roles.block(columns, aside, first, file)
@@ -223,7 +93,7 @@ def _is_list(kind: pa.DataType) -> bool:
     return types.is_list(kind) or types.is_large_list(kind) or types.is_fixed_size_list(kind)
 
 
-def _listed(columns: list[pa.Array], roles: Roles) -> Any:
+def _lists(columns: list[pa.Array], roles: Roles) -> Any:
     """Lists as rows where all have one length, else as curves at their own times."""
     flat = []
     for column in columns:

@@ -20,6 +20,15 @@ from dpfda.results.statements import Statement
 if TYPE_CHECKING:
     from dpfda.plans.radius import RadiusPlan
 
+#: What a radius at an end of those on offer means.
+WHOLE = "The radius is the bound's own: curves lie near its edge, or beyond it. A centre closer to them does better."
+SMALLEST = (
+    "The radius is one of the smallest on offer: either curves are as close to the centre as that, or the bound misses "
+    "nearly all of them. Use it only if the bound surely holds them."
+)
+#: How many times the smallest radius is still next to it, at most.
+SURE = 2.0
+
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class RadiusRelease(AsArray):
@@ -83,7 +92,15 @@ class RadiusRelease(AsArray):
     @property
     def statement_parts(self) -> Statement:
         """The statement as data: its paragraphs by name."""
-        return statements.statement(self)
+        return statements.statement(self, bound=" ".join(self.cautions))
+
+    @property
+    def cautions(self) -> tuple[str, ...]:
+        """What the radius itself says against trusting it: at either end of those on offer."""
+        if self.radius >= self.plan.largest:
+            return (WHOLE,)
+        near = self.plan.smallest * min(self.plan.times or 1.0, SURE)
+        return (SMALLEST,) if self.plan.choices is not None and self.radius <= near else ()
 
     def to_json(self) -> str:
         """The radius with its plan and its charge, with a version and a checksum."""
