@@ -156,7 +156,7 @@ def test_the_cure_for_other_encodings_is_named(tmp_path):
         values_of(tmp_path / "a.csv", encoding="utf-16")
 
 
-@pytest.mark.parametrize("record", ["\r", "1\r", "1\r\r", "x\r"])
+@pytest.mark.parametrize("record", ["\r", "1\r", "1\r\r", "x\r", "\ufeff", "\ufeff1"])
 def test_a_last_line_without_its_end_counts_as_it_would_elsewhere(record, tmp_path):
     (tmp_path / "a.csv").write_bytes(f"a\n{record}\n2\n".encode())
     (tmp_path / "b.csv").write_bytes(f"a\n2\n{record}".encode())
@@ -291,6 +291,21 @@ def test_a_record_is_read_alone_as_among_others(tmp_path, monkeypatch):
         alone = [readings(f"who;a;b\n{row}\n".encode(), tmp_path, True, monkeypatch) for row in rows]
         among = readings(("\n".join(["who;a;b", *rows]) + "\n").encode(), tmp_path, True, monkeypatch)
         assert among == list(itertools.chain(*alone))
+
+
+@pytest.mark.parametrize("place", range(-2, 3))
+def test_a_quote_is_not_closed_where_the_quick_reader_ends_a_block(place, tmp_path):
+    """It reads some 1 MB at a time, and what stands before a record must not decide how that is read."""
+    rows = [b'1.5,"2.5",person'] * 70_000
+    assert (len(rows[0]) + 1) * 61_680 < 1 << 20 < (len(rows[0]) + 1) * 61_682
+    at = 61_680 + place
+    bad = [*rows[:at], b'1.5,"2.5","perso', *rows[at + 1 :]]
+    (tmp_path / "a.csv").write_bytes(b"a,b,who\n" + b"\n".join(bad) + b"\n")
+    source = Source(str(tmp_path / "a.csv"), header=True, lenient=True, width=2, unit="who")
+    blocks = list(source.blocks())
+    values, units = np.vstack([b.values for b in blocks]), np.concatenate([b.units for b in blocks])
+    assert np.flatnonzero(np.isnan(values).any(axis=1)).tolist() == [at]
+    assert np.flatnonzero(units != "person").tolist() == [at]
 
 
 def test_the_quick_reader_takes_good_quoted_lines():

@@ -111,3 +111,10 @@ def test_a_first_record_that_ends_like_an_id_is_not_shown(header, tmp_path):
     (words,) = told(dp.read(tmp_path / "a.csv", header=header, columns=["NA", "x_id"]), grid=2, n=2)
     assert "ann" not in words
     assert "Pass unit=<the column that says whose a record is>" in words
+
+
+def test_an_index_that_pandas_wrote_is_no_value(frame, tmp_path):
+    frame[NAMES].sample(30, random_state=1).to_parquet(tmp_path / "i.parquet")  # an index of its own becomes a column
+    with pytest.raises(dp.errors.ParameterError, match="'__index_level_0__' says whose a record is"):
+        dp.mean(tmp_path / "i.parquet", **FACTS)
+    assert dp.mean(dp.read(tmp_path / "i.parquet", ignore="__*"), **FACTS).grid.size == 6

@@ -6,7 +6,7 @@ records, outside of any guarantee; where no such error may be, rows are gathered
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Sequence
 from typing import TypeVar
 
 from dpfda.reading.blocks import Raw, Unsorted
@@ -35,7 +35,7 @@ def in_any_order(read: Callable[[bool], T], source: Source, gather: bool) -> T:
     raise Unsorted(problem, (), _cure(source, source.key_name))
 
 
-def limited(raws: Iterable[Raw]) -> Iterator[Raw]:
+def limited(raws: Iterable[Raw]) -> Generator[Raw, None, None]:
     """The same rows, as long as they can be gathered."""
     size = 0
     for raw in raws:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
+from contextlib import closing
 from dataclasses import replace
 from typing import TypeAlias, TypeVar
 
@@ -24,6 +25,7 @@ BYTES_AT_ONCE = 1 << 28
 T = TypeVar("T")
 #: Told after each file how many are done, of how many.
 OnFile: TypeAlias = Callable[[int, int], None]
+Reading: TypeAlias = Generator[Raw, None, None]
 
 
 def summarize_local(
@@ -79,9 +81,13 @@ class _Streaming:
 
         def found(gather: bool) -> Partial:
             if gather and not always:  # after all: it was not in order
-                return task.read(source, limited(source.blocks(read_ahead=True)), gather=True, kept=kept)
+                return read(limited(source.blocks(read_ahead=True)), True)
             readings = _readings(task, source, progress, None if kept is not None else self.file)
-            return added_up(task.read(source, raws, gather=gather, kept=kept) for raws in readings)
+            return added_up(read(raws, gather) for raws in readings)
+
+        def read(raws: Reading, gather: bool) -> Partial:
+            with closing(raws):  # whatever happens, nobody reads ahead any more
+                return task.read(source, raws, gather=gather, kept=kept)
 
         return in_any_order(found, source, always)
 
@@ -155,7 +161,7 @@ def first_of(contents: np.ndarray, count: int) -> np.ndarray:
 
 def _readings(
     task: Task, source: Source, progress: Progress | None = None, file: OnFile | None = None
-) -> Iterator[Iterable[Raw]]:
+) -> Iterator[Reading]:
     """The rows of a source: all at once, or (where they are gathered) of some people at a time.
 
     Where somebody's rows may lie anywhere in files, those of some people at a time must fit into memory.
@@ -169,13 +175,15 @@ def _readings(
         yield raws if progress is None else _with_progress(raws, progress, source.size_hint(), len)
 
 
-def _share(raws: Iterable[Raw], number: int, times: int) -> Iterator[Raw]:
+def _share(raws: Iterable[Raw], number: int, times: int) -> Reading:
     """The rows of one of several parts of all people."""
     for raw in raws:
         yield raw.take(np.flatnonzero(shares(raw.keys[0], times) == number))
 
 
-def _with_progress(items: Iterable[T], progress: Progress, hint: int | None, size: Callable[[T], int]) -> Iterator[T]:
+def _with_progress(
+    items: Iterable[T], progress: Progress, hint: int | None, size: Callable[[T], int]
+) -> Generator[T, None, None]:
     """The same, with a word after each batch about how many rows were read."""
     done = 0
     for item in items:

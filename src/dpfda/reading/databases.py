@@ -6,6 +6,7 @@ the query anew. Databases say with their errors what stands in a cell, so none o
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
@@ -29,7 +30,8 @@ OPENED_BY = {
     "snowflake": "adbc_driver_snowflake.dbapi.connect(...)",
 }
 ANY_DRIVER = "duckdb.connect('study.duckdb'), or the ADBC driver of your database (adbc_driver_postgresql, ...)"
-#: How a query begins.
+#: How a query begins, after its comments.
+COMMENTS = re.compile(r"--[^\n]*(?:\n|$)|/\*.*?\*/", re.DOTALL)
 QUERIES = ("select", "with", "values", "from", "table")
 RUN = "Run it in the database itself to see why: what it says may quote a cell, so it is not repeated here."
 
@@ -110,7 +112,7 @@ def as_query(query: object, connection: object) -> Scan:
     if _is_duckdb(connection, "DuckDBPyConnection"):
         return Relation(lambda: _selected(connection, text))
     if hasattr(connection, "adbc_get_info") and hasattr(connection, "cursor"):
-        if not text.lstrip("(").lower().startswith(QUERIES):
+        if not COMMENTS.sub("", text).lstrip("( \t\r\n").lower().startswith(QUERIES):
             raise _no_query()
         return AdbcQuery(text, connection)
     cure = f"Open it with {OPENED_BY.get(home, ANY_DRIVER)}, and pass that."

@@ -99,7 +99,7 @@ class Quick:
         wanted = asked.numbers or names
         kinds = {name: pa.float64() for name in wanted} | {name: pa.string() for name in asked.texts}
         self.numbers = len(wanted)
-        self.reading = csv.ReadOptions(column_names=names, use_threads=False)
+        self.names = names
         self.converting = convert_options(self.layout, kinds)
 
     def batch(self, lines: bytes) -> Batch | None:
@@ -113,6 +113,9 @@ class Quick:
         columns = [column.to_numpy(zero_copy_only=False) for column in table.columns]
         return np.column_stack(columns[: self.numbers]), columns[self.numbers :]
 
+    def reading(self, **more: int) -> csv.ReadOptions:
+        return csv.ReadOptions(column_names=self.names, use_threads=False, **more)
+
     def table(self, lines: bytes) -> pa.Table | None:
         """The same as a table. Of lines with quotes it takes care that it joined none."""
         layout = self.layout
@@ -121,13 +124,14 @@ class Quick:
         if lines.startswith(MARK):  # it would be skipped here, and nowhere else
             return None
         if not quoted:
-            return csv.read_csv(pa.BufferReader(lines), self.reading, parsing, self.converting)
+            return csv.read_csv(pa.BufferReader(lines), self.reading(), parsing, self.converting)
         # A record more, which a quote that is open at the end would swallow.
         more = (b"" if lines.endswith(b"\n") else b"\n") + layout.delimiter.encode() * (layout.width - 1) + b"\n"
-        table = csv.read_csv(pa.BufferReader(lines + more), self.reading, parsing, self.converting)
-        return (
-            table.slice(0, table.num_rows - 1) if table.num_rows == 1 + filled_lines(lines, layout.width).size else None
-        )
+        whole = lines + more
+        reading = self.reading(block_size=len(whole) + 1)  # or it would close quotes where its own blocks end
+        table = csv.read_csv(pa.BufferReader(whole), reading, parsing, self.converting)
+        records = filled_lines(lines, layout.width).size
+        return table.slice(0, records) if table.num_rows == 1 + records else None
 
 
 def filled_lines(lines: bytes, width: int) -> np.ndarray:

@@ -188,7 +188,8 @@ def _table(lines: bytes, wanted: Wanted, as_texts: set[str]) -> Parsed:
     kinds = {name: pa.float64() for name in wanted.values if name not in as_texts}
     kinds |= {name: pa.binary() for name in [*wanted.values, *wanted.labels] if name not in kinds}
     parsing = parse_options(layout, b'"' in lines, skip)
-    reading = csv.ReadOptions(column_names=wanted.layout.columns, use_threads=False)
+    whole = {"block_size": len(lines) + 1} if b'"' in lines else {}  # it closes quotes where its own blocks end
+    reading = csv.ReadOptions(column_names=wanted.layout.columns, use_threads=False, **whole)
     return csv.read_csv(pa.BufferReader(lines), reading, parsing, convert_options(layout, kinds)), wrong
 
 

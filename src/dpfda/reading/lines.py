@@ -59,7 +59,7 @@ class Text:
 
 
 def blocks(text: Text, returns: bool, size: int) -> Iterator[bytes | None]:
-    """Some lines at a time, each ended by a line feed but for the last; None for a line that is too long."""
+    """Some lines at a time, each ended by a line feed, the last as well; None for a line that is too long."""
     end = b"\r" if returns else b"\n"
     rest, lost, more = b"", False, True
     while more:
@@ -73,6 +73,7 @@ def blocks(text: Text, returns: bool, size: int) -> Iterator[bytes | None]:
         last = (fresh.rfind(end) if more else len(fresh) - 1) + 1
         if last or not more:
             lines, rest = b"".join([rest, memoryview(fresh)[:last]]), fresh[last:]
+            lines += b"" if more or not lines or lines.endswith(end) else end
         else:
             lines, rest = b"", rest + fresh
         for part in _apart(lines, end):
@@ -105,8 +106,6 @@ def _ended(lines: bytes, returns: bool) -> bytes:
         return lines.replace(b"\n", b" ").replace(b"\r", b"\n")
     if b"\r" not in lines:
         return lines
-    if lines.endswith(b"\r"):  # the last one of a file
-        lines += b"\n"
     return lines.replace(b"\r\n", b"\n").replace(b"\r", b" ")
 
 

@@ -10,7 +10,7 @@ from dpfda.reading.scans import Scan
 #: What any table may call whoever a record belongs to.
 OWNERS = (
     "id", "household", "home", "person", "patient", "subject", "customer", "user", "meter", "member", "participant",
-    "pid",
+    "pid", "index_level_0",  # the last is an index that pandas writes into Parquet
 )  # fmt: skip
 
 

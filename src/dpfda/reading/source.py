@@ -44,7 +44,9 @@ class Source(SourceFacts):
 
     # -- records ------------------------------------------------------------------------------
 
-    def blocks(self, on_file: Callable[[int, int], None] | None = None, *, read_ahead: bool = False) -> Iterator[Raw]:
+    def blocks(
+        self, on_file: Callable[[int, int], None] | None = None, *, read_ahead: bool = False
+    ) -> Generator[Raw, None, None]:
         """Blocks of records with their labels; `on_file(done, all)` is called after each file.
 
         Told to `read_ahead`, files are decoded in a thread of their own.
