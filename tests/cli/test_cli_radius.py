@@ -112,3 +112,15 @@ def test_damaged_radii_are_refused(run, tmp_path):
     old = {key: value for key, value in content.items() if key != "query"}
     (tmp_path / "old.json").write_text(codec.seal("radius", 1, old))
     assert dp.load("old.json").query == "radius"
+
+
+def test_how_far_off_it_can_be_is_said_before_the_charge(run, tmp_path):
+    line = "radius none.csv --epsilon 0.1 --range 0:400 --grid 0:1:12 --dry-run --ledger study.ledger --out r.json"
+    plan = dp.plans.RadiusPlan(n=215, epsilon="0.1", grid=12, bound=dp.Range(0, 400))
+    assert "holds at least 0.29 of the curves" in run(f"{line} --n 215").stdout
+    told = json.loads(run(f"{line} --n 215 --json").stdout)
+    assert (told["plan"], told["holds_at_least"]) == (plan.digest, plan.held)
+    assert "could be anything" in run(f"{line} --n 60", 1).stderr
+    assert "needs the public number of curves" in run(line, 1).stderr
+    assert not (tmp_path / "r.json").exists()
+    assert dp.Ledger("study.ledger").spent == 0

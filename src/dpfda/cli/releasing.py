@@ -10,13 +10,16 @@ import typer
 from dpfda import api, results
 from dpfda.bounds import BallLike
 from dpfda.cli import options, outputs, parsing, planfiles, sources
-from dpfda.cli.commands import command
+from dpfda.cli.commands import Keywords, command
 from dpfda.cli.console import out
 from dpfda.core import codec, files
 from dpfda.core.errors import ParameterError, shown
 from dpfda.engines import checkpoints
 from dpfda.plans import MeanPlan
+from dpfda.plans.radius import RadiusPlan
+from dpfda.reading.headers import FromHeader
 from dpfda.results.postprocess import SHRINKAGE
+from dpfda.spaces.grid import Grid
 
 #: What a plan file settles about curves, by the names of the options.
 SETTLED = (
@@ -85,6 +88,9 @@ def radius_command(
     smallest: Annotated[
         float | None, typer.Option(help="Smallest radius on offer, public. Default: a 32nd of the bound's.")
     ] = None,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Only say how far off it can be, from --n, epsilon and the bound.")
+    ] = False,
     grid: options.GridText = None,
     protection: options.Protection,
     units: sources.Units,
@@ -97,11 +103,16 @@ def radius_command(
     """Suggest a radius for a bound: a private quantile of the curves' norms.
 
     It is looked for within a wide public bound that surely holds the curves, and costs epsilon, which is charged. Where
-    it could be anything it is refused, and nothing is charged.
+    it could be anything it is refused, and nothing is charged. With --dry-run no file is opened.
 
     Example: dpfda radius curves.csv --epsilon 0.1 --range 0:400
     """
     bound = _wide_bound(limits)
+    public = parsing.if_given(parsing.parse_grid, grid)
+    if dry_run:
+        facts = protection.keywords() | units.keywords() | {"bound": bound, "quantile": quantile, "smallest": smallest}
+        _say_what_it_is_worth(facts, public, display.as_json)
+        return
     ledger = charge.opened()
     with (
         output.reserved(*sources.local(curves), charge.ledger) as write,
@@ -109,7 +120,7 @@ def radius_command(
     ):
         release = api.suggest_radius(
             records, bound=bound, quantile=quantile, smallest=smallest, ledger=ledger,
-            grid=parsing.if_given(parsing.parse_grid, grid), **protection.keywords(), **units.keywords(),
+            grid=public, **protection.keywords(), **units.keywords(),
         )  # fmt: skip
         written = write(release)
     if display.as_json:
@@ -118,6 +129,19 @@ def radius_command(
         out.print(f"{release.radius:.6g}")
     else:
         out.print(_told(release))
+
+
+def _say_what_it_is_worth(facts: Keywords, grid: Grid | FromHeader | None, as_json: bool) -> None:
+    """The plan of a radius, before data."""
+    if facts["n"] is None or not isinstance(grid, Grid):
+        raise ParameterError(
+            "before data a radius needs the public number of curves and their grid",
+            "none, or one in a header",
+            "Pass --n 1000 --grid 0:24:48, say.",
+        )
+    plan = RadiusPlan(grid=grid, **facts)
+    plan.check_worth()
+    out.print_json(data=outputs.figures(plan)) if as_json else out.print(repr(plan))
 
 
 def _wide_bound(limits: options.Limits) -> BallLike:
