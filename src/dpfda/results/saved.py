@@ -22,6 +22,9 @@ from dpfda.results.radius import RadiusRelease
 if TYPE_CHECKING:
     from dpfda.problems.stage import Stage
 
+#: What reading a file that was damaged or edited may end in.
+DAMAGE = (LookupError, TypeError, AttributeError, ValueError, ArithmeticError, MemoryError)
+
 
 def load(path: str | os.PathLike[str]) -> Release | GroupRelease[Release] | ClassRelease | RadiusRelease:
     """A release (or one per group) read from the file that :meth:`Release.save` wrote; damaged files are refused.
@@ -113,11 +116,15 @@ def _single(body: dict[str, Any], name: str) -> Release:
                 whole = bool(np.isfinite(release.values).all())
     except DpfdaError:
         raise
-    except (LookupError, TypeError, AttributeError, ValueError, ArithmeticError, MemoryError):
+    except DAMAGE:
         whole = False
     if not whole:
-        raise FileError(f"{name!r} does not hold a whole release.")
+        raise _not_whole(name)
     return release
+
+
+def _not_whole(name: str) -> FileError:
+    return FileError(f"{name!r} does not hold a whole release.")
 
 
 def _radius(body: Mapping[str, codec.Plain], name: str) -> RadiusRelease:
@@ -138,10 +145,10 @@ def _radius(body: Mapping[str, codec.Plain], name: str) -> RadiusRelease:
         whole = whole and bool(np.isclose(plan.radii, release.radius, rtol=1e-9, atol=0).any())
     except DpfdaError:
         raise
-    except (LookupError, TypeError, AttributeError, ValueError, ArithmeticError, MemoryError):
+    except DAMAGE:
         whole = False
     if not whole:
-        raise FileError(f"{name!r} does not hold a whole release.")
+        raise _not_whole(name)
     return release
 
 
