@@ -16,6 +16,7 @@ with open("glucose.csv", "w", encoding="utf-8") as file:
 
 # Yours: say how it is read, what is known of such curves, and whom to protect.
 days = dp.read("glucose.csv", separator=";", decimal=",", columns="g*", grid=day)
-arms = dp.mean(days, epsilon=1, bound=dp.Range(2, 25), unit="patient", by="arm", groups=["diet", "drug"])
+facts = {"epsilon": 1, "bound": dp.Range(2, 25), "value": "glucose (mmol/L)"}
+arms = dp.mean(days, unit="patient", by="arm", groups=["diet", "drug"], **facts)
 arms.plot().figure.savefig("glucose.png")
 print(arms.statement, arms.difference("drug", "diet").test(), sep="\n\n")

@@ -44,7 +44,7 @@ SPECIAL = {
     "duckdb": {"cli/databases.py"},
     "adbc_driver_sqlite": {"cli/databases.py"},
     "xarray": {"results"},
-    "matplotlib": {"results/plots.py"},
+    "matplotlib": {"results/pictures.py"},
     "typer": {"cli"},
     "rich": {"cli"},
     "sqlite3": {"ledger"},
@@ -66,7 +66,7 @@ LOADERS = {
     "plans/opendp.py",
     "reading/arrow.py",
     "release/ready.py",
-    "results/plots.py",
+    "results/pictures.py",
 }
 #: In-function imports are for optional dependencies only.
 OPTIONAL = {"pandas", "skfda", "xarray", "fsspec", "dask", "distributed", "pyspark", "duckdb", "adbc_driver_sqlite"}

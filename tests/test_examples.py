@@ -38,3 +38,14 @@ def test_pipeline(tmp_path):
     share = int(said.rpartition("Right for ")[2].partition("%")[0])
     assert share > 70  # 87 or 88 in six runs; the best rule has 89, a constant guess 57
     assert "1-differentially private" in said
+
+
+def test_officer(tmp_path):
+    said = run("officer", tmp_path)
+    assert "Plan " in said.splitlines()[0]
+    assert said.count("Charged to the ledger of study 'load 2026' as entry 1") == 2
+    assert "Lin, H. and Reimherr, M. (2024)" in said
+    assert "Test of whether both populations have the same curve: p = " in said
+    assert "Charged as entry 1, 1 left." in said
+    assert said.splitlines()[-1].startswith("PASSED: nothing spoke against this plan in ")
+    assert (tmp_path / "gap.json").exists()

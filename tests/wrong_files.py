@@ -13,6 +13,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 import dpfda as dp
+from dpfda.core import codec
 
 #: A number, a person and the start of a line that stand in the data and nowhere else.
 NUMBER, PERSON = "987654.321", "Zebulon-Private"
@@ -142,6 +143,16 @@ def _saved(folder: Path, curves: np.ndarray) -> None:
     (folder / "edited.json").write_text(text.replace('"epsilon"', '"Epsilon"', 1))
     (folder / "cut.json").write_text(text[: len(text) // 2])
     (folder / "newer.json").write_text(text.replace('"version": ', '"version": 9', 1))
+    together = groups.release(curves, by=["north", "south"] * 15)
+    together.save(folder / "groups.json")
+    difference = together.difference("north", "south").to_json()
+    (folder / "edited-difference.json").write_text(difference.replace('"north"', '"South"', 1))
+    body = {name: value for name, value in json.loads(difference).items() if name not in ("dpfda", "version", "sha256")}
+    swapped = codec.seal("difference", 1, body | {"left": body["right"]})
+    (folder / "other-difference.json").write_text(swapped)
+    (folder / "stranger.json").write_text(codec.seal("model", 1, {}))
+    (folder / "picture.png").write_bytes(b"\x89PNG\r\n\x1a\n")
+    (folder / "study.toml").write_text("version = 1\n")
     (folder / "notes.json").write_text(json.dumps({"who": PERSON, "how much": 987654.321}))
     (folder / "list.json").write_text(f'["{PERSON}"]')
     dp.density(np.arange(40.0), epsilon=1, domain=[(0, 110)], cells=8, method=method).save(folder / "density.json")
@@ -157,6 +168,7 @@ def _saved(folder: Path, curves: np.ndarray) -> None:
     (folder / "copy.ledger").write_bytes((folder / "study.ledger").read_bytes())
     (folder / "broken.ledger").write_bytes(PERSON.encode() * 300)
     (folder / "empty.ledger").write_bytes(b"")
+    (folder / "cut.ledger").write_bytes((folder / "study.ledger").read_bytes()[:9000])
     with sqlite3.connect(folder / "other.ledger") as db:
         db.execute("CREATE TABLE t (x)")
 

@@ -16,7 +16,9 @@ from importlib import import_module
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
-__version__ = "0.1.0"
+from dpfda.core.version import VERSION
+
+__version__ = VERSION
 
 if TYPE_CHECKING:
     from dpfda import (

@@ -1,6 +1,7 @@
 """What this package raises and warns of, for people who catch it. All errors are :class:`DpfdaError`."""
 
 from dpfda.core.errors import (
+    AlreadyCharged,
     BudgetExceeded,
     ClusterError,
     DpfdaError,
@@ -17,6 +18,7 @@ from dpfda.core.errors import (
 )
 
 __all__ = [
+    "AlreadyCharged",
     "BudgetExceeded",
     "ClusterError",
     "DpfdaError",

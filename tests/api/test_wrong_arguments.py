@@ -233,6 +233,7 @@ Path("a.csv").write_text("a,b\\n" + "1,2\\n" * 30)
 run("plan --n 30 --epsilon 1 --radius 1 --grid 0:1:2 --out plan.json")
 run("ledger create s.ledger --epsilon 1 --study s")
 run("mean a.csv --epsilon 1 --radius 1 --json --anyway")  # loads everything that is needed
+run("show plan.json")
 for name in ("b.csv", "plan.json", "s.ledger"):
     Path(name).touch()
     os.chmod(name, 0)

@@ -8,6 +8,7 @@ import re
 import shlex
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -93,6 +94,11 @@ def test_the_example_in_each_help_text_runs(name, folder):
         run("summarize part1.parquet -o b.summary")
     if name == "show":
         run("mean curves.csv --epsilon 1 --radius 1 --out mean.json")
+    if name == "run":
+        shared = (
+            'version = 1\nstudy = "s"\n[budget]\nepsilon = 1\n[source]\ndata = "curves.csv"\n[bound]\nrange = "0:1"\n'
+        )
+        Path("study.toml").write_text(shared + '[[release]]\nname = "mean"\nshare = 1\n')
     if name.startswith("ledger") and name != "ledger create":
         run("ledger create study.ledger --epsilon 2 --study test")
     if name in ("ledger verify", "ledger adopt"):
@@ -115,7 +121,7 @@ def test_a_whole_study(folder):
     assert "differentially private" in shown
     assert "200" in run("show plan.json").output
     data = json.loads(run("ledger show study.ledger --json").output)
-    assert (data["spent"], data["remaining"]) == ("1", "1/2")
+    assert (data["spent"], data["remaining"]) == (1.0, 0.5)
     run("mean curves.csv --plan plan.json --ledger study.ledger --out again.json", code=3)
     assert not (folder / "again.json").exists()
     history = json.loads(run("ledger history study.ledger --json").output)
@@ -180,7 +186,7 @@ def test_spellings(folder):
         ("mean curves.csv --epsilon 1 --radius 1 --json --shrink lasso", "shrinkage must be"),
         ("mean curves.csv --plan none.json --json", "cannot be read"),
         ("show none.json", "cannot be read"),
-        ("show curves.csv", "not JSON"),
+        ("show curves.csv", "seems to be a table of text"),
         ("compare --n 9 --radius 1 --grid 0:1:9 --measure x", "measure must be"),
         ("compare --n 9 --radius 1 --grid 0:1:9 --epsilons ''", "methods and budgets"),
     ],
@@ -233,7 +239,7 @@ def test_demo_leaves_its_files(folder):
         ("mean curves.csv --plan plan.json --epsilon 0.1 --ledger study.ledger --json", "settles everything"),
         ("mean curves.csv --plan plan.json --standardize --ledger study.ledger --json", "settles everything"),
         ("mean curves.csv --epsilon 1 --radius 1 --study s --json", "Pass --ledger too"),
-        ("show plan.json --plot p.png", "no curve to write"),
+        ("show plan.json --plot p.png", "no curve and no methods"),
         ("compare --n 9 --radius 1 --grid 0:1:9 --plot c.xyz", "end in .png"),
         ("show mean.json --plot p.bmpx", "end in .png"),
         ("plan --n 9 --epsilon 1 --radius 1 --grid 0:1:100000", "at most"),

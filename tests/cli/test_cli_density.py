@@ -59,7 +59,7 @@ def test_groups(folder):
     data = json.loads(run(f"{line} --out g.json --csv g.csv --plot g.png --statement s.txt --json").output)
     assert sorted(data["groups"]) == ["f", "m"]
     assert "parallel composition" in data["composition"]
-    assert json.loads(run("ledger show study.ledger --json").output)["remaining"] == "0"
+    assert json.loads(run("ledger show study.ledger --json").output)["remaining"] == 0
     assert "parallel composition" in run("show g.json").output
     assert sorted(json.loads(run("show g.json --json").output)["groups"]) == ["f", "m"]
     run(f"{line} --out again.json", code=3)
@@ -86,7 +86,7 @@ def test_methods_kernels_and_raw(folder):
     assert dp.load("k.json").plan.chosen.eta == 1.2
     assert run(f"density ages.csv {facts} --raw --json").output
     data = json.loads(run(f"density ages.csv {facts} --method gaussianprocess:delta=1e-6 --json").output)
-    assert data["delta"] == "1/1000000"
+    assert data["delta"] == 1e-6
     run("compare --n 400 --domain 0:110 --methods 'knorm qr bernstein:lattice=10' --epsilons '1 2' --plot c.png")
 
 

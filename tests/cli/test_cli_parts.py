@@ -47,7 +47,7 @@ def test_parts_are_summarised_apart_and_released_together():
     assert found["files"] == ["part2.parquet"]
     run("release plan.json a.summary b.summary --ledger study.ledger --out mean.json --csv mean.csv --plot mean.png")
     assert dp.load("mean.json").plan.unit == dp.Unit("home")
-    assert "A summary of 2 files" in run("show a.summary")
+    assert "a.summary: a summary of 2 files" in run("show a.summary")
     assert "has 0 left" in run("release plan.json a.summary b.summary --ledger study.ledger --out x.json", code=3)
 
 

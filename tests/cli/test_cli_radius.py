@@ -48,6 +48,7 @@ def test_a_radius_is_bought_saved_and_shown_again(run, tmp_path):
     assert f"Radius: {told['radius']:.6g} about 200" in shown
     assert "holds at least 0.29 of the curves" in shown
     again = json.loads(run("show r.json --json").stdout)
+    assert again.pop("file") == "radius"
     assert again == {key: value for key, value in told.items() if key != "written"}
     assert "no curve" in run("show r.json --plot r.png", 1).output
 

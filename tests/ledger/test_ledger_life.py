@@ -296,8 +296,9 @@ def test_the_command_says_that_the_charge_stands(book, tmp_path, monkeypatch):
 
 
 def test_there_is_no_way_to_take_a_charge_back(book):
-    acts = {"create", "charge", "check", "history", "verify", "backup", "adopt"}
+    acts = {"create", "charge", "check", "history", "outputs", "record_output", "verify", "examine", "backup", "adopt"}
     facts = {"name", "study", "path", "budget", "spent", "remaining", "delta_budget", "delta_spent"}
+    facts |= {"note", "operator", "run", "period", "current_period", "period_spent", "in_use", "book"}
     assert {name for name in dir(book) if not name.startswith("_")} == acts | facts
     for wrong in (-1, "-1/4", 0):
         with pytest.raises(dp.errors.ParameterError):
@@ -325,7 +326,7 @@ def test_backup_verify_and_adopt_by_the_command(book, tmp_path, monkeypatch):
     assert run("ledger backup study.ledger study.backup") == (0, "Written: study.backup\n")
     release(book).save("second.json")
     code, output = run("ledger verify study.ledger first.json second.json")
-    assert (code, output) == (0, "Intact: 2 charges, epsilon 1/2 of 2.\nHolds the charges of 2 releases.\n")
+    assert (code, output) == (0, "Intact: 2 charges, epsilon 0.5 of 2.\nHolds the charges of 2 releases.\n")
     shutil.move("study.backup", "study.ledger")
     code, output = run("ledger verify study.ledger")
     assert code == 3
@@ -333,5 +334,5 @@ def test_backup_verify_and_adopt_by_the_command(book, tmp_path, monkeypatch):
     code, output = run("ledger adopt study.ledger")
     assert (code, "Pass --spent 0 if nothing was" in output) == (1, True)
     code, output = run("ledger adopt study.ledger --release first.json --release second.json")
-    assert (code, output) == (0, "Adopted study.ledger; charges written in: 1. Left: epsilon 3/2.\n")
+    assert (code, output) == (0, "Adopted study.ledger; charges written in: 1. Left: epsilon 1.5.\n")
     assert run("ledger verify study.ledger first.json second.json")[0] == 0

@@ -310,7 +310,7 @@ class TestRelease:
         with pytest.raises(dp.errors.ParameterError, match="kind"):
             surface.plot(kind="pie")
         cube = dp.density(rng.random((200, 3)), epsilon=1, domain=[(0, 1)] * 3, cells=4)
-        assert len(cube.plot().figure.axes) == 6
+        assert len(cube.plot().figure.axes) == 3
         assert "<img" in surface._repr_html_()
 
     def test_ledger_and_plan_file(self, tmp_path):

@@ -156,8 +156,8 @@ def test_a_component_that_cannot_be_told_from_noise_says_so(rng):
 def test_pictures_draw_bands_of_what_is_known(release):
     ax = release.plot_eigenfunctions(2)
     labels = [text.get_text() for text in ax.get_legend().get_texts()]
-    assert "within" in labels[0]
-    assert labels[-1] == "95% band, eigenfunctions of the population"
+    assert "off by at most" in labels[0]
+    assert labels[-1] == "95 % band, components of the population"
 
 
 @pytest.mark.parametrize("size", [3, 6])

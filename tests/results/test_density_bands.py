@@ -176,7 +176,7 @@ def test_bands_say_what_they_cover_and_where_there_is_none():
     assert release.cdf_band(of="points").covers == "distribution function of the points"
     assert release.quantile_band(0.5).covers == "quantiles of the population"
     assert holds(release.shown_band(0.9, [0.0, 0.31, 1.0]), release([0.0, 0.31, 1.0]))
-    assert "density of the population" in release.plot().get_legend_handles_labels()[1][0]
+    assert "density of the population" in release.plot().get_legend_handles_labels()[1][1]
     lower = [float(line.split(",")[2]) for line in release.to_csv().splitlines()[1:]]
     assert np.allclose(lower, release.confidence_band().lower)
     parts = release.statement_parts
@@ -229,15 +229,15 @@ def test_saved_releases_have_a_band_or_say_that_there_is_none():
 
 def test_differences_of_densities_have_bands_and_a_test():
     rng, plan, held = np.random.default_rng(8), coarse("replace", 3000), []
-    t = plan.grid.points
+    t, both = plan.grid.points, dp.plans.GroupPlan(("a", "b"), (plan, plan))
     truth = 20 * t * (1 - t) ** 3 - 30 * t * (1 - t) ** 4
     for _ in range(15):
         left, right = (simulated(plan, rng.beta(2, b, 3000), rng) for b in (4, 5))
-        gap = dp.results.Difference("a", "b", left, right)
+        gap = dp.results.Difference("a", "b", left, right, both)
         lower, upper = gap.confidence_band(0.95)
         held.append(((lower <= truth) & (truth <= upper)).all())
     assert np.mean(held) > 0.9
     with pytest.raises(ParameterError, match="confidence_band"):
         gap.band()
-    far = dp.results.Difference("a", "b", simulated(plan, rng.beta(2, 30, 3000), rng), left)
-    assert far.test().p_value < 0.01 < dp.results.Difference("a", "a", left, left).test().p_value
+    far = dp.results.Difference("a", "b", simulated(plan, rng.beta(2, 30, 3000), rng), left, both)
+    assert far.test().p_value < 0.01 < dp.results.Difference("a", "b", left, left, both).test().p_value

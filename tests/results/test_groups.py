@@ -159,7 +159,7 @@ def test_groups_are_saved_compared_and_drawn(frame, tmp_path):
     assert found.difference("north", "south").values.shape == (12,)
     picture = found.plot()
     assert len(picture.lines) >= 3
-    assert "each with its 95% band, mean of the population" in {text.get_text() for text in picture.get_legend().texts}
+    assert "95 % band, mean of the population" in {text.get_text() for text in picture.get_legend().texts}
     band, drawn = found.confidence_band(next(iter(found))), picture.collections[0].get_datalim(picture.transData)
     assert (drawn.ymin, drawn.ymax) == pytest.approx((band.lower.min(), band.upper.max()))
     assert found.to_csv().startswith("group,t,value")

@@ -196,7 +196,7 @@ def test_tables_and_pictures_show_the_confidence_band():
     frame = release.to_dataframe()
     assert np.allclose(frame["lower"], band.lower)
     assert np.allclose(frame["upper"], band.upper)
-    assert "95% band, mean of the population" in release.plot().get_legend_handles_labels()[1]
+    assert "95 % band, mean of the population" in release.plot().get_legend_handles_labels()[1]
     slope = release.derivative()
     assert slope.shown_band().covers == NOISE_ONLY
 
@@ -236,7 +236,7 @@ def test_groups_of_any_size_have_a_difference(relation):
     assert none.p_value > 0.5
     assert not none.where.any()
     assert "nowhere" in str(none)
-    assert "95% band, difference of the populations" in gap.plot().get_legend_handles_labels()[1]
+    assert "95 % band, difference of the populations" in gap.plot().get_legend_handles_labels()[1]
     assert np.allclose(gap.to_dataframe()["upper"], gap.confidence_band().upper)
     for band in (both.band("a"), both.confidence_band("a"), both.noise_band("a")):
         assert band.lower.shape == (48,)
@@ -262,7 +262,8 @@ def test_a_shift_of_everything_is_seen_by_its_length():
     found = []
     for _ in range(20):
         left, right = plan.release(rough(2000, rng) + 0.15), plan.release(rough(2000, rng))
-        found.append(dp.results.Difference("a", "b", left, right).test().p_value)
+        both = dp.plans.GroupPlan(("a", "b"), (plan, plan))
+        found.append(dp.results.Difference("a", "b", left, right, both).test().p_value)
     assert sum(p < 0.05 for p in found) >= 10, found
 
 
@@ -277,7 +278,8 @@ def test_equal_groups_are_rarely_told_apart():
             curves = rough(300, rng)
             plan = plan or dp.MeanPlan(n=300, epsilon=1, bound=dp.L2Ball(4.0), grid=GRID)
             releases.append(plan.release(curves))
-        found.append(dp.results.Difference("a", "b", *releases).test().p_value)
+        both = dp.plans.GroupPlan(("a", "b"), (plan, plan))
+        found.append(dp.results.Difference("a", "b", *releases, both).test().p_value)
     assert np.sum(np.array(found) < 0.05) < 8
 
 

@@ -192,7 +192,7 @@ def test_a_kernel_regression_is_called_noise_only(rng):
     model = dp.KernelRegressor(epsilon=1.0, domain=[(0, 1)], bound=(-1, 1)).fit(x, np.sin(6 * x[:, 0]))
     assert model.release_.shown_band().covers == NOISE_ONLY
     assert "noise only" in model.release_.band_promise
-    assert "noise only" in model.plot().get_legend_handles_labels()[1][0]
+    assert "noise only" in model.plot().get_legend_handles_labels()[1][1]
     with pytest.raises(dp.errors.ParameterError, match="Use noise_band"):
         model.release_.confidence_band()
 

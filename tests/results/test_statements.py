@@ -51,7 +51,9 @@ def test_passes_over_the_data_are_a_part_of_their_own():
 def test_groups_have_a_line_each_and_say_what_they_cost_together(method):
     by = np.repeat(["north", "south"], [200, 100])
     found = dp.mean(CURVES, by=by, groups=["north", "south"], method=method, query="day released early", **FACTS)
-    parts = shows(found, [*UNMEASURED[:2], "composition", "assumption", "groups", *UNMEASURED[5:]])
+    parts = shows(found, [*UNMEASURED[:2], "composition", "assumption", "method", "groups", *UNMEASURED[5:]])
+    assert parts.method.startswith(f"Each group with {found['north'].plan.wording.kernel}: ")
+    assert parts.method.split(": ", 1)[1].startswith(found["south"].statement_parts.method.split(": ", 1)[1][:60])
     assert parts.bound.count("Nothing was measured") == 1
     assert parts.heading.startswith("Privacy statement for a day released early curve per group, released ")
     assert parts.composition == found.plan.composition
@@ -61,11 +63,26 @@ def test_groups_have_a_line_each_and_say_what_they_cost_together(method):
     assert f"\n\nnorth: {parts.groups['north']}\nsouth: {parts.groups['south']}\n\n" in found.statement
 
 
+def test_groups_that_are_drawn_in_different_ways_say_so_in_their_lines():
+    """And what becomes of records beyond the public number is said of each group, not with the first one's number."""
+    facts = {"grid": 12, "invalid": "center", **FACTS}
+    methods = {"north": (200, dp.methods.KNorm(2)), "south": (100, dp.methods.FRL(2))}
+    plan = plans.GroupPlan(tuple(methods), [dp.MeanPlan(n=n, method=method, **facts) for n, method in methods.values()])
+    parts = plan.release(CURVES, by=["north"] * 200 + ["south"] * 100).statement_parts
+    assert parts.method == "All of it is drawn from the operating system's generator, on exact integer totals."
+    assert ": ball noise, rounded exactly; expected error" in parts.groups["north"]
+    assert ": independent discrete Laplace noise; expected error" in parts.groups["south"]
+    assert "Of more curves than the public number of a group as many are used" in parts.limits
+
+
 def test_classes_have_a_line_each_and_add_up(rng):
     facts = {"n": 300, "epsilon": "1/3", "domain": [(0, 1)], "classes": ("a", "b", "c")}
     plan = plans.ClassPlan(("a", "b", "c"), [plans.KernelPlan(positive=i, **facts) for i in range(3)])
     found = plan.release(np.column_stack([rng.random(300), rng.integers(0, 3, 300)]))
-    parts = shows(found, ["heading", "guarantee", "composition", "assumption", "groups", "bands", "limits", "charge"])
+    names = ["heading", "guarantee", "composition", "assumption", "method", "groups", "bands", "limits", "charge"]
+    parts = shows(found, names)
+    assert parts.method.startswith("Each class with Gaussian, length scale 0.1 of each side: ball noise")
+    assert "The number of records, 300, is public." in parts.limits
     assert " per class, released " in parts.heading
     assert "The release is 1-differentially private" in parts.guarantee
     assert "sequential composition" in parts.composition
@@ -90,7 +107,7 @@ def test_titles_of_components_are_not_cut():
     grid = dp.spaces.ComponentGrid(("x", "y"), dp.Grid.uniform(0, 1, 6))
     release = dp.mean(CURVES.reshape(-1, 2, 6), grid=grid, method=dp.methods.KNorm(2), query="day with sun", **FACTS)
     assert release.title == "day with sun curve with 2 components (x, y)"
-    assert release._heading.startswith("Day with sun curve, 1-differentially private")
+    assert release._heading.startswith("Day with sun curve, epsilon 1")
 
 
 def test_words_are_said_without_expected_errors(monkeypatch):

@@ -339,10 +339,10 @@ def test_pictures_name_the_components(release):
     for ax, covers in ((release.plot(), "mean of the population"), (release.derivative().plot(), "noise only")):
         _, labels = ax.get_legend_handles_labels()
         assert labels[:2] == ["x", "y"]
-        assert labels[2] == f"95% band, {covers}"
+        assert labels[2] == f"95 % band, {covers}"
         assert len(ax.lines) == 2
         assert ax.get_xlabel() == "time (s)"
-    assert release.plot().get_title(loc="left") == "Mean curve, 4-differentially private"
+    assert release.plot().get_title(loc="left") == "Mean curve, epsilon 4"
     assert "<img" in release._repr_html_()
 
 

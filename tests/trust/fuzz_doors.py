@@ -159,6 +159,7 @@ def read_release(data: bytes) -> None:
     release = dp.load(file_of(data, "x.json"))
     repr(release)
     release.statement  # noqa: B018
+    assert "Lin and Reimherr (2024)" in release.methods_text()
     assert type(dp.load(release.save(scratch() / "y.json"))) is type(release)
 
 

@@ -117,13 +117,14 @@ def releases() -> dict[str, dp.Release]:
     numbers = rng.uniform(0, 1, (500, 3))
     plain = {name: made[name].release(CURVES) for name in ("knorm", "ar", "select", "bernstein")}  # type: ignore[attr-defined]
     classes = made["classes"].release(np.column_stack([numbers[:, 0], np.arange(500) % 3]), None)  # type: ignore[attr-defined]
+    groups = made["groups"].release(np.vstack([CURVES, CURVES, CURVES[:3]]), by=["north"] * 6 + ["south"] * 9)  # type: ignore[attr-defined]
     return {
         **plain,
         "components": made["components"].release(np.hstack([CURVES, CURVES])),  # type: ignore[attr-defined]
         "covariance": made["covariance"].release(rng.uniform(-1, 1, (100, 4))),  # type: ignore[attr-defined]
         "density": made["density"].release(numbers[:100, 0]),  # type: ignore[attr-defined]
-        "groups": made["groups"].release(np.vstack([CURVES, CURVES, CURVES[:3]]), by=["north"] * 6 + ["south"] * 9),
-        # type: ignore[attr-defined]
+        "groups": groups,
+        "difference": groups.difference("south", "north"),
         "regression": made["regression"].release(rng.uniform(0, 1, (900, 6))),  # type: ignore[attr-defined]
         "smoother": made["smoother"].release(rng.uniform(0, 1, (900, 2))),  # type: ignore[attr-defined]
         "classifier": made["classifier"].release(np.column_stack([numbers[:, 0], numbers[:, 1] > 0.5])),
@@ -287,6 +288,12 @@ COMMANDS = [
 ]
 
 
+def _audit() -> list[bytes]:
+    """The report of an audit, as short as they come."""
+    report = dp.audit(plans()["knorm"], draws=1000, releases=8, effort=100)  # type: ignore[arg-type]
+    return [report.to_json().encode()]
+
+
 def _sealed(found: Mapping[str, object]) -> list[bytes]:
     return [each.to_json().encode() for each in found.values()]  # type: ignore[attr-defined]
 
@@ -308,7 +315,12 @@ MAKERS: dict[str, Callable[[], list[bytes]]] = {
     "words": lambda: [text.encode() for text in WORDS],
     "labels": lambda: [json.dumps(["north", "south", 3, 3.0, "3.0", None, " a "]).encode()],
     "command": lambda: ["\0".join(words).encode() for words in COMMANDS],
-    "show": lambda: _sealed({k: plans()[k] for k in ("knorm", "density")}) + _sealed(releases())[:2] + _summary(),
+    "show": lambda: [
+        *_sealed({name: plans()[name] for name in ("knorm", "density")}),
+        *_sealed({name: releases()[name] for name in ("knorm", "ar", "difference")}),
+        *_summary(),
+        *_audit(),
+    ],
     "predict": lambda: _sealed({k: releases()[k] for k in ("regression", "classifier")}),
 }
 

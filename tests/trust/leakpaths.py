@@ -271,6 +271,8 @@ def commands(folder: Path, data: Path) -> Iterator[tuple[str, Path_]]:
         folder / "r.png",
         "--statement",
         folder / "s.txt",
+        "--methods-text",
+        folder / "t.txt",
     )
     at = {name: data / name for name in os.listdir(data)}
     mean = ("mean", at["people.csv"], "--columns", "v*", *facts)

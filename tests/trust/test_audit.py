@@ -269,7 +269,7 @@ def test_an_audit_that_fails_has_an_exit_code(tmp_path, monkeypatch):
     path = tmp_path / "plan.json"
     path.write_text(PLANS["mean, Laplace"]().to_json())
     done = CliRunner().invoke(app, ["audit", str(path), "--draws", "2000", "--releases", "8", "--effort", "150"])
-    assert done.exit_code == 1
+    assert done.exit_code == 4
     assert "FAILED" in done.output
     assert "FAIL] Noise follows its law" in done.output
 

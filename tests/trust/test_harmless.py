@@ -136,8 +136,8 @@ def test_names_in_pages_and_pictures_are_only_shown():
     for page in (release._repr_html_(), release.plan._repr_html_()):
         assert "<script" not in page
         assert "&lt;script&gt;" in page
-    ax = plots.overlay(LINE, {"_hidden": LINE.points, "$\\frac{$": LINE.points}, title="$\\oops$")
-    assert [text.get_text() for text in ax.get_legend().get_texts()] == [" _hidden", "$\\frac{$"]
+    ax = plots.fit(plots.overlay(LINE, {"_hidden": LINE.points, "$\\frac{$": LINE.points}, title="$\\oops$"))
+    assert [text.get_text() for text in ax.get_legend().get_texts()] == ["_hidden", "$\\frac{$"]
     with strict():
         assert plots.png(ax)[:4] == b"\x89PNG"
 

@@ -265,7 +265,8 @@ OLDER = {
 
 @pytest.fixture
 def longer(book):
-    book.adopt(spent=0)  # a second home
+    with store.writing(book.path) as db:  # a second home, in the same place
+        store.add_home(db, home.settled_here(book.path, store.load_balance(db, book.path.name, None)).homes[-1])
     for _ in range(4):
         book.charge("1/8", plan="p", query="mean")
     assert book.remaining == Fraction(1, 4)

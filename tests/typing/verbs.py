@@ -15,6 +15,8 @@ reveal_type(dp.mean(curves, epsilon=1.0, bound=ball, by="arm"))  # GroupRelease[
 reveal_type(dp.mean(curves, epsilon=1.0, bound=ball, by="arm")["a"])  # MeanRelease
 reveal_type(dp.mean(curves, epsilon=1.0, bound=dp.Range(2, 25)))  # MeanRelease
 reveal_type(dp.mean(curves, epsilon=1.0, bound=dp.RMS(1.0, center=0.5), by="arm"))  # GroupRelease[MeanRelease]
+reveal_type(dp.mean(curves, epsilon=1.0, bound=ball, value="load (kW)"))  # MeanRelease
+reveal_type(dp.mean(curves, epsilon=1.0, bound=ball).plot(color="red", title="", legend=False))  # Axes
 reveal_type(dp.covariance(curves, epsilon=1.0, bound=ball))  # CovarianceRelease
 reveal_type(dp.covariance(curves, epsilon=1.0, bound=dp.Range(2, 25)))  # CovarianceRelease
 reveal_type(dp.Range(2, 25).on(dp.Grid.uniform(0, 24, 48)))  # L2Ball
@@ -54,3 +56,4 @@ dp.Range("2", "25")  # error
 dp.mean(curves, epsilon=1.0, bound=ball, columns="h*")  # error
 dp.read("days.csv", engine="no-such-engine")  # error
 plan.release(curves, nonsense=3)  # error
+plan.release(curves).plot(colour="red")  # error

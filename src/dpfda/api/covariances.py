@@ -66,6 +66,7 @@ def covariance(
     ledger: LedgerLike | None = None,
     query: str = "covariance",
     postprocess: bool = True,
+    value: str | None = None,
 ) -> CovarianceRelease | GroupRelease[CovarianceRelease]:
     """Release the covariance surface of a set of curves under pure differential privacy.
 
@@ -110,6 +111,9 @@ def covariance(
         The name of the release in the ledger and in its statement.
     postprocess : bool
         Whether noise is shrunk and the surface projected onto covariances, which is free of privacy cost.
+    value : str, optional
+        What values are, with their unit in brackets, such as ``value="glucose (mmol/L)"``: pictures show it, files keep
+        it, and the plan's digest leaves it out.
 
     Returns
     -------
@@ -134,6 +138,6 @@ def covariance(
     """
     facts = {
         "epsilon": epsilon, "bound": bound, "kernel": kernel, "method": method, "neighbors": neighbors,
-        "invalid": invalid, "standardize": standardize, "postprocess": postprocess,
+        "invalid": invalid, "standardize": standardize, "postprocess": postprocess, "value": value,
     }  # fmt: skip
     return release_curves(CovariancePlan, curves, facts, grid, unit, n, by, groups, ledger, query)

@@ -5,14 +5,14 @@ from __future__ import annotations
 import os
 
 from dpfda import plans, results
-from dpfda.results import ClassRelease, GroupRelease, RadiusRelease, Release
+from dpfda.results import ClassRelease, Difference, GroupRelease, RadiusRelease, Release
 
 #: Files name the types of what they hold. All are known once the plans are loaded.
 KNOWN = plans.__all__
 
 
-def load(path: str | os.PathLike[str]) -> Release | GroupRelease[Release] | ClassRelease | RadiusRelease:
-    """A release (or one per group) from the file that :meth:`Release.save` wrote.
+def load(path: str | os.PathLike[str]) -> Release | GroupRelease[Release] | ClassRelease | RadiusRelease | Difference:
+    """A release (or one per group, or a difference of two) from the file that :meth:`Release.save` wrote.
 
     The file decides: parameters that another version or machine would select differently are taken as they were chosen.
 
@@ -23,7 +23,7 @@ def load(path: str | os.PathLike[str]) -> Release | GroupRelease[Release] | Clas
 
     Returns
     -------
-    Release, GroupRelease, ClassRelease or RadiusRelease
+    Release, GroupRelease, ClassRelease, RadiusRelease or Difference
         As it was saved.
 
     Raises

@@ -66,6 +66,7 @@ def mean(
     ledger: LedgerLike | None = None,
     query: str = "mean",
     postprocess: bool = True,
+    value: str | None = None,
 ) -> MeanRelease | GroupRelease[MeanRelease]:
     """Release the mean of a set of curves under pure differential privacy.
 
@@ -107,6 +108,9 @@ def mean(
         The name of the release in the ledger and in its statement.
     postprocess : bool
         Whether noise is shrunk after the release by its known law, which is free of privacy cost.
+    value : str, optional
+        What values are, with their unit in brackets, such as ``value="glucose (mmol/L)"``: pictures show it, files keep
+        it, and the plan's digest leaves it out.
 
     Returns
     -------
@@ -131,6 +135,6 @@ def mean(
     """
     facts = {
         "epsilon": epsilon, "bound": bound, "kernel": kernel, "method": method, "neighbors": neighbors,
-        "invalid": invalid, "standardize": standardize, "postprocess": postprocess,
+        "invalid": invalid, "standardize": standardize, "postprocess": postprocess, "value": value,
     }  # fmt: skip
     return release_curves(MeanPlan, curves, facts, grid, unit, n, by, groups, ledger, query)

@@ -10,7 +10,7 @@ from inspect import signature
 from typing import Any, Generic, TypeVar, cast
 
 from dpfda.api.types import By, GridLike, LedgerLike, Sizes, UnitLike
-from dpfda.core.checks import INVALID, check_choice, check_guess
+from dpfda.core.checks import INVALID, check_choice, check_guess, check_value
 from dpfda.core.errors import ParameterError, RecordError, shown
 from dpfda.core.labels import as_groups, warn_of_reading
 from dpfda.plans.base import Plan
@@ -136,6 +136,7 @@ def release_curves(
     """The release (or one per group) of a verb about curves."""
     check_guess(n, facts["neighbors"])
     check_choice("invalid", facts["invalid"], INVALID)
+    check_value(facts.get("value"))
     if by is None and groups is not None:
         raise ParameterError("groups need labels", "none", "Pass by=<a column, or one label per record>.")
     given = as_curves(curves)

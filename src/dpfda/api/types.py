@@ -61,6 +61,7 @@ class CurveOptions(ReleaseOptions, total=False):
     grid: GridLike | None
     standardize: bool
     kernel: KernelLike | None
+    value: str | None
 
 
 class DensityOptions(ReleaseOptions, total=False):

@@ -6,5 +6,6 @@ real data would go through, and compares what comes out with what the plan state
 
 from dpfda.audits.report import Audit
 from dpfda.audits.run import audit
+from dpfda.audits.saved import SavedAudit
 
-__all__ = ["Audit", "audit"]
+__all__ = ["Audit", "SavedAudit", "audit"]

@@ -157,6 +157,8 @@ class Audit:
         The probability that a sound plan fails any of the statistical tests.
     seed : int
         The seed of the search.
+    of : str, optional
+        The release whose plan it is, in a sentence; nothing for a plan by itself.
 
     Examples
     --------
@@ -174,6 +176,7 @@ class Audit:
     seconds: float
     false_alarm: float
     seed: int
+    of: str = ""
     #: Files that a report can be written to.
     endings: ClassVar[tuple[str, ...]] = (".md", ".html", ".json", ".txt")
 
@@ -217,10 +220,11 @@ class Audit:
         first = self.parts[0].plan
         noun, record = first.wording.release, first.wording.record
         several = f"{len(self.parts)} parts, each a {noun}" if len(self.parts) > 1 else noun
-        return (
+        said = (
             f"{several.capitalize()} of {first.n:,} {record}s, {first.wording.method}; neighbours differ by one "
             f"{record} {'more or less' if first.problem.count_is_private else 'replaced'}."
         )
+        return f"{said} {self.of}".rstrip()
 
     @property
     def _when(self) -> str:
@@ -298,6 +302,7 @@ class Audit:
         return {
             "plan": self.plan.digest,
             "epsilon": str(self.plan.epsilon),
+            **({"of": self.of} if self.of else {}),
             "passed": self.passed,
             "largest_loss": self.largest_loss,
             "epsilon_at_least": self.epsilon_at_least,

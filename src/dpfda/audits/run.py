@@ -21,11 +21,13 @@ from dpfda.audits.search import Found, Search
 from dpfda.audits.steps import NoiseStep, noise_step
 from dpfda.audits.targets import Audited, Company, OnePlan, Target, encoded_alone, first_target, later_target
 from dpfda.core.checks import check_integer
-from dpfda.core.errors import DpfdaError, NoiseWarning, ParameterError, shown
+from dpfda.core.errors import DpfdaError, LeftOutWarning, NoiseWarning, ParameterError, shown
 from dpfda.plans import ClassPlan, GroupPlan
 from dpfda.plans.base import Plan
 from dpfda.plans.joint import JointPlan
 from dpfda.problems.stage import Stage
+from dpfda.results import ClassRelease, Difference, GroupRelease, RadiusRelease, Release
+from dpfda.results.saved import Saved, described
 from dpfda.spaces.units import Unit
 
 #: Probability that a sound plan fails any of an audit's statistical tests.
@@ -35,7 +37,7 @@ MOST_NUMBERS, MOST_DATA = 20_000_000, 4_000_000
 
 
 def audit(
-    plan: Audited,
+    plan: Audited | Saved,
     *,
     draws: int = 400_000,
     releases: int = 1000,
@@ -49,8 +51,8 @@ def audit(
 
     Parameters
     ----------
-    plan : plan
-        A plan of any kind, also of groups or classes.
+    plan : plan or release
+        A plan of any kind, also of groups or classes, or a release: its own plan is audited, and the report says so.
     draws : int
         How often the noise step is drawn for each stage.
     releases : int
@@ -82,8 +84,7 @@ def audit(
     """
     for name, value, least in (("draws", draws, 1000), ("releases", releases, 8), ("effort", effort, 100)):
         check_integer(name, value, least, "Fewer show nothing.")
-    if not isinstance(plan, Plan | JointPlan):
-        raise ParameterError("an audit is of a plan", shown(plan), "Pass dp.MeanPlan(...), or a file to dpfda audit.")
+    plan, of = _subject(plan)
     members = plan.members
     began, made = time.time(), datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")
     found: list[PlanAudit] = []
@@ -97,14 +98,29 @@ def audit(
             found.append(auditor.run(name, draws, releases, effort))
     with _whatever_it_is_worth():
         together = _together(plan, found) if isinstance(plan, JointPlan) else []
-    return Audit(plan, tuple(found), tuple(together), made, time.time() - began, FALSE_ALARM, seed)
+    return Audit(plan, tuple(found), tuple(together), made, time.time() - began, FALSE_ALARM, seed, of)
+
+
+def _subject(given: object) -> tuple[Audited, str]:
+    """The plan, and of which release it is, if it is one's."""
+    of = ""
+    if isinstance(given, Release | GroupRelease | ClassRelease | RadiusRelease | Difference):
+        of, given = f"It is the plan of {described(given)}.", given.plan
+    if not isinstance(given, Plan | GroupPlan | ClassPlan):
+        raise ParameterError(
+            "an audit is of a plan, or of the plan of a release",
+            shown(given),
+            "Pass dp.MeanPlan(...), or a file to dpfda audit.",
+        )
+    return given, of
 
 
 @contextmanager
 def _whatever_it_is_worth() -> Iterator[None]:
-    """Releases of invented data may well be mostly noise: an audit asks for privacy alone."""
+    """Releases of invented data may well be mostly noise, or leave much out: an audit asks for privacy alone."""
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", NoiseWarning)
+        for kind in (NoiseWarning, LeftOutWarning):
+            warnings.simplefilter("ignore", kind)
         yield
 
 

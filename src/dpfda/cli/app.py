@@ -35,9 +35,16 @@ COMMANDS = {
     ),
     "fit": ("models.fit_command", "Fit a kernel model: a function of one to ten inputs, or classes of them."),
     "predict": ("models.predict_command", "Predict with a saved model."),
+    "run": (
+        "jobs.run_command",
+        "Make all releases of a study file, once a night (or as often as it says), without spending twice.",
+    ),
     "summarize": ("parts.summarize_command", "Add up some files for a plan: exact, confidential, resumable."),
     "release": ("parts.release_command", "Release what `dpfda summarize` added up: merge, check, charge once, draw."),
-    "show": ("releasing.show_command", "Show a saved release (its statement) or a plan (its table)."),
+    "show": (
+        "showing.show_command",
+        "Show any file that dpfda wrote: the statement of a release, the table of a plan, the balance of a ledger.",
+    ),
     "demo": (
         "demo.demo_command",
         "Invent load curves, homes and ages at death, and release means, surfaces, models and densities of them.",
@@ -49,9 +56,13 @@ COMMANDS = {
 }
 #: The same of `dpfda ledger`.
 LEDGER_COMMANDS = {
-    "create": ("ledgers.ledger_create", "Make a ledger with a total budget."),
+    "create": ("ledgers.ledger_create", "Make a ledger with a total budget, or with one that renews by the calendar."),
     "show": ("ledgers.ledger_show", "Show budget, spent and remaining."),
-    "history": ("ledgers.ledger_history", "List every charge, oldest first."),
+    "history": ("ledgers.ledger_history", "List every charge, oldest first, with the file that was written for it."),
+    "export": (
+        "ledgers.ledger_export",
+        "List every charge and every file that was written for one, for spreadsheets and other programs.",
+    ),
     "verify": (
         "ledgers.ledger_verify",
         "Check the ledger in use: every seal, that it is no copy, and that it holds the charges of saved releases.",
@@ -79,7 +90,8 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"max_content_width": 100},
     help="Publish curves, surfaces, densities and models under pure differential privacy.",
-    epilog="Exit codes: 0 done, 1 input or file wrong, 2 command line wrong, 3 ledger refused, 130 interrupted.",
+    epilog="Exit codes: 0 done, 1 input or file wrong, 2 command line wrong, 3 ledger refused, 4 a check found "
+    "something, 130 interrupted.",
 )
 ledger_app = typer.Typer(
     cls=LedgerCommands, no_args_is_help=True, rich_markup_mode=None, help="Keep the privacy budget of a study."

@@ -14,7 +14,7 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 from dpfda import audits
 from dpfda.cli import outputs, planfiles
 from dpfda.cli.commands import command
-from dpfda.cli.console import err, out
+from dpfda.cli.console import FOUND, err, out
 from dpfda.core import files
 from dpfda.core.errors import FileError
 
@@ -24,7 +24,7 @@ QUICK = {"draws": 40_000, "releases": 200, "effort": 800}
 
 @command()
 def audit_command(
-    plan: Annotated[Path, typer.Argument(help="A plan, as JSON.")],
+    plan: Annotated[Path, typer.Argument(help="A plan, or a release of any kind, whose plan it is.")],
     *,
     draws: Annotated[int, typer.Option(help="How often the noise step is drawn, for each pass.")] = 400_000,
     releases: Annotated[int, typer.Option(help="How many whole releases run through the exit.")] = 1000,
@@ -38,12 +38,14 @@ def audit_command(
 ) -> None:
     """Try to show that a plan breaks its promise: search the worst neighbours, test real noise and releases.
 
-    No data is read. Exit code 1 if anything speaks against the plan.
+    Of a release its own plan is audited, and the report says so. No data is read.
+
+    Exit code 4 if anything speaks against the plan.
 
     Example: dpfda audit plan.json --quick --out audit.html
     """
     wanted = QUICK if quick else {"draws": draws, "releases": releases, "effort": effort}
-    subject = planfiles.read_any_plan(plan)
+    subject = planfiles.read_subject(plan)
     if output is not None and output.suffix.lower() not in audits.Audit.endings:
         raise FileError(f"A report ends in {', '.join(audits.Audit.endings)}, not in {output.suffix or 'nothing'!r}.")
     with files.reserved([output] if output else [], (plan,)) as places:
@@ -56,7 +58,7 @@ def audit_command(
     elif not display.quiet:
         out.print(str(found))
     if not found.passed:
-        raise typer.Exit(1)
+        raise typer.Exit(FOUND)
 
 
 @contextmanager

@@ -5,14 +5,15 @@ from __future__ import annotations
 import copy
 import functools
 import inspect
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
-from typing import Annotated, Any, TypeAlias, get_origin, get_type_hints
+from typing import Annotated, Any, Protocol, TypeAlias, get_origin, get_type_hints
 
 import typer
 from typer.models import OptionInfo, ParameterInfo
 
 from dpfda.cli.console import guarded
+from dpfda.core.errors import ParameterError, shown
 
 #: Options as the keywords of a verb or a plan, which checks them.
 Keywords: TypeAlias = dict[str, Any]
@@ -85,6 +86,48 @@ def _advanced(parameter: inspect.Parameter) -> inspect.Parameter:
     option.rich_help_panel = ADVANCED
     declared: Any = Annotated
     return parameter.replace(annotation=declared[annotation.__origin__, option])
+
+
+class Declared(Protocol):
+    """What is used of an option as a command declares it."""
+
+    opts: list[str]
+    secondary_opts: list[str]
+    multiple: bool
+    is_flag: bool
+
+
+@dataclass(frozen=True)
+class Parameters:
+    """The options of a command by their long names, for whoever writes them elsewhere than on a command line."""
+
+    options: Mapping[str, Declared]
+
+    @classmethod
+    def of(cls, declared: Iterable[Declared]) -> Parameters:
+        """Those among what a command declares."""
+        return cls({word[2:]: one for one in declared for word in one.opts if word.startswith("--")})
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return tuple(self.options)
+
+    def spelt(self, name: str, value: object) -> list[str]:
+        """An option of this name with its value, as words of a command line."""
+        option = self.options[name]
+        if isinstance(value, bool):
+            if not option.is_flag:
+                raise ParameterError(f"{name} has a value", shown(value), "Write a text or a number.")
+            return [f"--{name}"] if value else list(option.secondary_opts)
+        if option.is_flag:
+            raise ParameterError(f"{name} is true or false", shown(value), f"Write {name} = true.")
+        values = value if isinstance(value, list) else [value]
+        if not values or not all(type(one) in (str, int, float) for one in values):
+            raise ParameterError(f"{name} is a text, a number or a list of them", shown(value), "Mend it.")
+        texts = [str(one) for one in values]
+        if option.multiple:
+            return [f"--{name}={text}" for text in texts]
+        return [f"--{name}={(':' if name == 'range' else ',').join(texts)}"]
 
 
 def given(context: typer.Context, names: Iterable[str]) -> list[str]:

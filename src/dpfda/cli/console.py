@@ -2,7 +2,8 @@
 
 Exit codes: 0 done (also where a release says of itself that its bound is too small: it is charged and written, and a
 last line warns), 1 the input or a file is wrong, 2 the command line is wrong or asks for mostly noise, 3 the
-ledger refused or cannot be used.
+ledger refused or cannot be used, 4 a check found something (`audit`, `ledger verify`, and `run` where a charged release
+is missing), 130 interrupted.
 """
 
 from __future__ import annotations
@@ -18,16 +19,19 @@ from contextlib import contextmanager
 from typing import Any, Literal, TextIO
 
 import typer
-from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from dpfda.cli.spelling import as_options
+from dpfda.cli.voice import err as err
+from dpfda.cli.voice import out as out
+from dpfda.cli.voice import say as say
+from dpfda.cli.voice import speaking
 from dpfda.core.errors import DpfdaError, LedgerError, LeftOutWarning, NoiseWarning, NotPrivateWarning, UnitWarning
 
+#: The exit codes of a check that found something, and of a run that somebody stopped.
+FOUND, INTERRUPTED = 4, 130
 #: What becomes of a release that will be mostly noise, without --anyway: it is not made.
 ON_NOISE: Literal["error", "ignore"] = "error"
-plain_text: dict[str, Any] = {"highlight": False, "soft_wrap": True, "emoji": False, "markup": False}
-out, err = Console(**plain_text), Console(stderr=True, **plain_text)
 
 
 def guarded(command: Callable[..., None]) -> Callable[..., None]:
@@ -35,40 +39,45 @@ def guarded(command: Callable[..., None]) -> Callable[..., None]:
 
     @functools.wraps(command)
     def run(*args: Any, **options: Any) -> None:
-        cautions: list[str] = []
-        try:
-            with warnings.catch_warnings():
-                warnings.showwarning = functools.partial(_warn, cautions)
-                for kind in (UnitWarning, NotPrivateWarning, LeftOutWarning):
-                    warnings.simplefilter("always", kind)
-                warnings.simplefilter("always" if options.get("anyway") else ON_NOISE, NoiseWarning)
-                command(*args, **options)
-        except (typer.Exit, typer.Abort, typer.BadParameter):
-            raise
-        except DpfdaError as error:
-            words = " ".join([as_options(str(error)), *getattr(error, "__notes__", ())])
-            err.print(f"Error: {words}", style="bold red")
-            raise typer.Exit(3 if isinstance(error, LedgerError) else 1) from None
-        except NoiseWarning as noise:  # before the charge
-            err.print(f"Refused: {noise} Pass --anyway to release it all the same.", style="bold red")
-            raise typer.Exit(2) from None
-        except KeyboardInterrupt:
-            err.print("Interrupted. 'dpfda ledger history' tells whether a release was charged.", style="bold red")
-            raise typer.Exit(130) from None
-        except Exception as error:  # its text may quote data: only its kind is shown, and with --verbose where it arose
-            if logging.getLogger("dpfda").isEnabledFor(logging.INFO):
-                err.print("".join(traceback.format_tb(error.__traceback__)).rstrip())
-            err.print(
-                f"Error: the run stopped with an unforeseen {type(error).__name__}. "
-                "Run dpfda --verbose ... for details; if a ledger was given, its history tells whether it was charged.",
-                style="bold red",
-            )
-            raise typer.Exit(1) from None
-        finally:
-            for caution in cautions:
-                _say_warning(caution)
+        with speaking(options.get("log")):
+            _run_guarded(functools.partial(command, *args, **options), bool(options.get("anyway")))
 
     return run
+
+
+def _run_guarded(command: Callable[[], None], anyway: bool) -> None:
+    cautions: list[str] = []
+    try:
+        with warnings.catch_warnings():
+            warnings.showwarning = functools.partial(_warn, cautions)
+            for kind in (UnitWarning, NotPrivateWarning, LeftOutWarning):
+                warnings.simplefilter("always", kind)
+            warnings.simplefilter("always" if anyway else ON_NOISE, NoiseWarning)
+            command()
+    except (typer.Exit, typer.Abort, typer.BadParameter):
+        raise
+    except DpfdaError as error:
+        words = " ".join([as_options(str(error)), *getattr(error, "__notes__", ())])
+        say("error", words)
+        raise typer.Exit(3 if isinstance(error, LedgerError) else 1) from None
+    except NoiseWarning as noise:  # before the charge
+        say("refused", f"{noise} Pass --anyway to release it all the same.")
+        raise typer.Exit(2) from None
+    except KeyboardInterrupt:
+        say("error", "Interrupted. 'dpfda ledger history' tells whether a release was charged.")
+        raise typer.Exit(INTERRUPTED) from None
+    except Exception as error:  # its text may quote data: only its kind is shown, and with --verbose where it arose
+        if logging.getLogger("dpfda").isEnabledFor(logging.INFO):
+            err.print("".join(traceback.format_tb(error.__traceback__)).rstrip())
+        say(
+            "error",
+            f"the run stopped with an unforeseen {type(error).__name__}. "
+            "Run dpfda --verbose ... for details; if a ledger was given, its history tells whether it was charged.",
+        )
+        raise typer.Exit(1) from None
+    finally:
+        for caution in cautions:
+            say("warning", as_options(caution))
 
 
 def _warn(
@@ -79,11 +88,7 @@ def _warn(
     if issubclass(category, LeftOutWarning):
         cautions.append(str(message))
     else:
-        _say_warning(str(message))
-
-
-def _say_warning(message: str) -> None:
-    err.print(f"Warning: {as_options(message)}", style="bold yellow")
+        say("warning", as_options(str(message)))
 
 
 class Bar:

@@ -8,6 +8,7 @@ from dpfda import api, results
 from dpfda.cli import options, outputs, planfiles, sources
 from dpfda.cli.commands import command
 from dpfda.cli.releasing import SETTLED
+from dpfda.core.checks import check_value
 from dpfda.core.errors import FileError
 from dpfda.plans import CovariancePlan
 
@@ -23,6 +24,7 @@ def covariance_command(
     plan: options.PlanFile = None,
     protection: options.Protection,
     estimate: options.Estimate,
+    value: options.Value = None,
     units: sources.Units,
     labels: sources.Labels,
     gaps: sources.Gaps,
@@ -37,6 +39,7 @@ def covariance_command(
     """
     planfiles.check_settled(context, plan, SETTLED)
     output.check_given(display)
+    check_value(value)
     if labels.by is not None and (output.surface or output.components):
         raise FileError("--surface and --components show one covariance. Use --plot, or drop --by.")
     ledger = charge.opened()
@@ -45,11 +48,11 @@ def covariance_command(
         reading.opened(curves, display.silent, **gaps.keywords()) as records,
     ):
         if plan is not None:
-            release = planfiles.release_by_plan(plan, CovariancePlan, records, ledger, labels.by)
+            release = planfiles.release_by_plan(plan, CovariancePlan, records, ledger, labels.by, value)
         else:
             keywords = protection.keywords() | estimate.keywords() | units.keywords() | labels.keywords()
-            release = api.covariance(records, ledger=ledger, **keywords)
-        written = write(release)
+            release = api.covariance(records, ledger=ledger, value=value, **keywords)
+        written = write(release, ledger)
     display.say(release, written, **_variances(release))
 
 

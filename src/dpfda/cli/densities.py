@@ -54,7 +54,7 @@ def density_command(
     saved = None if plan is None else planfiles.read_plan(plan, DensityPlan)
     if output.surface is not None:
         _check_surface(len(bins.domain or ()) if saved is None else saved.dimension, labels.by)
-    keywords = {} if saved else protection.keywords() | bins.keywords() | _smoothing(axis, kernel, method, raw)
+    keywords = {} if saved else protection.keywords() | bins.keywords() | smoothing(axis, kernel, method, raw)
     with (
         output.reserved(*sources.local(points), charge.ledger, plan) as write,
         table.opened(points, display.silent) as records,
@@ -67,11 +67,12 @@ def density_command(
             release = api.density(counts=counted, groups=sources.groups_of(labels.groups), ledger=ledger, **keywords)
         else:
             release = api.density(records, ledger=ledger, **labels.keywords(), **keywords)
-        written = write(release)
+        written = write(release, ledger)
     display.say(release, written)
 
 
-def _smoothing(axis: list[str] | None, kernel: str | None, method: str | None, raw: bool) -> Keywords:
+def smoothing(axis: list[str] | None, kernel: str | None, method: str | None, raw: bool) -> Keywords:
+    """How a density is smoothed, and what its coordinates are called."""
     return {
         "axes": axis or None,
         "kernel": parsing.if_given(parsing.parse_kernel, kernel),

@@ -1,35 +1,50 @@
-"""`dpfda ledger`: make, show, list, verify, back up and adopt the budget of a study."""
+"""`dpfda ledger`: make, show, list, export, verify, back up and adopt the budget of a study."""
 
 from __future__ import annotations
 
+import csv
+import io
+import json
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, cast
 
 import typer
 from rich.table import Table
 
 from dpfda import results
 from dpfda.cli import options, outputs
-from dpfda.cli.commands import command
-from dpfda.cli.console import out
-from dpfda.ledger import Ledger
+from dpfda.cli.commands import Keywords, command
+from dpfda.cli.console import FOUND, out
+from dpfda.core.errors import FileError
+from dpfda.core.files import reserved
+from dpfda.ledger import Ledger, Output, tables
+from dpfda.ledger.entries import Balance
+from dpfda.ledger.releases import Charged
+from dpfda.results.base import plain_cell
 
-LedgerPath = Annotated[Path, typer.Argument(help="A ledger file.")]
+LedgerPath = Annotated[Path, typer.Argument(envvar=options.LEDGER_VARIABLE, help="A ledger file.")]
 
 
 @command()
 def ledger_create(
-    path: Annotated[Path, typer.Argument(help="The new ledger file.")],
+    path: Annotated[Path, typer.Argument(envvar=options.LEDGER_VARIABLE, help="The new ledger file.")],
     epsilon: options.Epsilon = None,
     study: Annotated[str, typer.Option(help="Name of the study.")] = "",
     delta: Annotated[str, typer.Option(help="Budget for delta; 0 for pure privacy.")] = "0",
+    period: Annotated[
+        str | None,
+        typer.Option(help="Renew the budget every year, quarter, month, week or day (UTC). Default: one budget."),
+    ] = None,
 ) -> None:
-    """Make a ledger with a total budget.
+    """Make a ledger with a total budget, or with one that renews by the calendar.
+
+    What one person can lose adds up over periods: statements give the sum.
 
     Example: dpfda ledger create study.ledger --epsilon 2 --study "load curves"
     """
-    made = Ledger.create(path, epsilon=epsilon, study=study, delta=delta)
-    out.print(f"Ledger {path.name} for study {made.name!r}: budget epsilon {made.budget}.")
+    made = Ledger.create(path, epsilon=epsilon, study=study, delta=delta, period=period)
+    every = f" every {made.period}" if made.period else ""
+    out.print(f"Ledger {path.name} for study {made.name!r}: budget epsilon {tables.spelt(made.budget)}{every}.")
 
 
 @command()
@@ -38,46 +53,114 @@ def ledger_show(path: LedgerPath, as_json: outputs.AsJson = False) -> None:
 
     Example: dpfda ledger show study.ledger
     """
-    ledger = Ledger(path)
-    data = {
-        "study": ledger.name,
-        "budget": str(ledger.budget),
-        "spent": str(ledger.spent),
-        "remaining": str(ledger.remaining),
-        "delta": f"{ledger.delta_spent} of {ledger.delta_budget}" if ledger.delta_budget else "0 (pure releases only)",
-        "entries": len(ledger.history()),
+    show_ledger(path, as_json)
+
+
+def show_ledger(path: Path, as_json: bool) -> None:
+    """What is left of a budget, in decimals and percent, with a bar."""
+    book = Ledger(path).book()
+    balance, count = book.balance_now, len(book.entries)
+    if as_json:
+        out.print_json(data=_figures(balance, count))
+        return
+    rows = tables.budget(balance, count)
+    width = max(len(name) for name, _ in rows)
+    out.print(f"{path.name}: a ledger, the privacy budget of a study")
+    out.print("\n".join(f"  {name:<{width}}  {value}" for name, value in rows))
+    out.print(f"  {'':<{width}}  {tables.bar(float(balance.last.period_spent / balance.epsilon))}")
+
+
+def _figures(balance: Balance, count: int) -> Keywords:
+    last = balance.last
+    return {
+        "file": "ledger",
+        "study": balance.study,
+        "budget": float(balance.epsilon),
+        "spent": float(last.spent),
+        "remaining": float(balance.left),
+        "spent_percent": float(100 * last.period_spent / balance.epsilon),
+        "delta_budget": float(balance.delta),
+        "delta_spent": float(last.spent_delta),
+        "period": balance.period or None,
+        "current_period": last.period or None,
+        "period_spent": float(last.period_spent),
+        "entries": count,
+        "exact": {"budget": str(balance.epsilon), "spent": str(last.spent), "remaining": str(balance.left)},
     }
-    out.print_json(data=data) if as_json else out.print("\n".join(f"{key:<10} {value}" for key, value in data.items()))
 
 
 @command()
 def ledger_history(path: LedgerPath, as_json: outputs.AsJson = False) -> None:
-    """List every charge, oldest first.
+    """List every charge, oldest first, with the file that was written for it.
 
     Example: dpfda ledger history study.ledger --json
     """
-    entries = Ledger(path).history()
+    book = Ledger(path).book()
+    written = {output.charge: output for output in book.outputs}
     if as_json:
-        out.print_json(
-            data=[
-                {
-                    "number": e.number,
-                    "time": e.time,
-                    "plan": e.plan,
-                    "query": e.query,
-                    "epsilon": str(e.epsilon),
-                    "delta": str(e.delta),
-                }
-                for e in entries
-            ]
-        )
+        rows = [tables.as_data(entry) | _written(written.get(entry.number)) for entry in book.entries]
+        out.print_json(data=rows)
         return
+    columns = {
+        "#": [str(e.number) for e in book.entries],
+        "time": [e.time[:16].replace("T", " ") for e in book.entries],
+        "query": [e.query for e in book.entries],
+        "epsilon": [tables.spelt(e.epsilon) for e in book.entries],
+        "delta": [f"{float(e.delta):g}" if e.delta else "" for e in book.entries],
+        "note": [e.note for e in book.entries],
+        "operator": [e.operator for e in book.entries],
+        "output": [written[e.number].file if e.number in written else "" for e in book.entries],
+    }
     table = Table()
-    for name in ("#", "time", "query", "epsilon", "delta", "plan"):
-        table.add_column(name)
-    for e in entries:
-        table.add_row(str(e.number), e.time, e.query, str(e.epsilon), str(e.delta), e.plan[:12])
+    said = {name: cells for name, cells in columns.items() if any(cells) or name in ("#", "time", "query", "epsilon")}
+    for name in said:
+        table.add_column(name, no_wrap=name in ("#", "time", "epsilon"), overflow="fold")
+    for row in zip(*said.values(), strict=True):
+        table.add_row(*row)
     out.print(table)
+
+
+def _written(output: Output | None) -> Keywords:
+    return {"output": output and output.file, "sha256": output and output.sha256}
+
+
+@command()
+def ledger_export(
+    path: LedgerPath,
+    output: Annotated[Path | None, typer.Option("--out", help="Write .csv or .json. Default: print CSV.")] = None,
+    as_json: outputs.AsJson = False,
+) -> None:
+    """List every charge and every file that was written for one, for spreadsheets and other programs.
+
+    Example: dpfda ledger export study.ledger --out charges.csv
+    """
+    ending = ".json" if as_json else ".csv"
+    if output is not None:
+        ending = output.suffix.lower()
+        if ending not in (".csv", ".json"):
+            raise FileError(f"The list {output.name!r} must end in .csv or .json.")
+    book = Ledger(path).book()
+    if ending == ".json":
+        data = _figures(book.balance_now, len(book.entries)) | {"history": tables.listed(book)}
+        text = json.dumps(data, indent=1) + "\n"
+    else:
+        text = _as_csv(tables.listed(book))
+    if output is None:
+        out.print(text, end="")
+        return
+    with reserved([output], [path]) as places:
+        places[output].write(text)
+    out.print(f"Written: {output}")
+
+
+def _as_csv(rows: list[dict[str, object]]) -> str:
+    """Rows under their columns; a text is never a formula."""
+    buffer = io.StringIO()
+    writer = csv.DictWriter(buffer, tables.COLUMNS, lineterminator="\n")
+    writer.writeheader()
+    for row in rows:
+        writer.writerow({name: plain_cell(cell) if isinstance(cell, str) else cell for name, cell in row.items()})
+    return buffer.getvalue()
 
 
 @command()
@@ -87,14 +170,28 @@ def ledger_verify(
 ) -> None:
     """Check the ledger in use: every seal, that it is no copy, and that it holds the charges of saved releases.
 
+    A release that was never charged, or whose charge is missing, is a finding: exit code 4.
+
     Example: dpfda ledger verify study.ledger mean.json
     """
-    ledger = Ledger(path)
-    held = ledger.verify(results.load(file) for file in releases or ())
-    count = len(ledger.history())
-    out.print(f"Intact: {count} charge{'' if count == 1 else 's'}, epsilon {ledger.spent} of {ledger.budget}.")
-    if held:
-        out.print(f"Holds the charges of {len(held)} release{'' if len(held) == 1 else 's'}.")
+    ledger, files = Ledger(path), list(releases or ())
+    findings = ledger.examine(_loaded(file) for file in files)
+    count, budget = len(ledger.history()), tables.spelt(ledger.budget)
+    of = f"over all periods, of {budget} every {ledger.period}" if ledger.period else f"of {budget}"
+    charges = f"{count} charge{'' if count == 1 else 's'}"
+    out.print(f"Intact: {charges}, epsilon {tables.spelt(ledger.spent)} {of}.")
+    if held := sum(not finding.problem for finding in findings):
+        out.print(f"Holds the charges of {held} release{'' if held == 1 else 's'}.")
+    for file, finding in zip(files, findings, strict=True):
+        if finding.problem:
+            out.print(f"Finding: {file.name}: {finding.problem}")
+    if any(finding.problem for finding in findings):
+        raise typer.Exit(FOUND)
+
+
+def _loaded(file: Path) -> Charged:
+    """A saved release; a saved difference has a plan, and with it all that a ledger asks for."""
+    return cast(Charged, results.load(file))
 
 
 @command()
@@ -124,5 +221,10 @@ def ledger_adopt(
     Example: dpfda ledger adopt study.ledger --release mean.json --spent 0
     """
     ledger = Ledger(path)
-    written = ledger.adopt(releases=[results.load(file) for file in release or ()], spent=spent)
-    out.print(f"Adopted {path.name}; charges written in: {len(written)}. Left: epsilon {ledger.remaining}.")
+    healthy = ledger.in_use
+    written = ledger.adopt(releases=[_loaded(file) for file in release or ()], spent=spent)
+    left = f"Left: epsilon {tables.spelt(ledger.remaining)}."
+    if healthy and not written:
+        out.print(f"Nothing to be done: {path.name} is the ledger in use and lacks nothing that was named. {left}")
+    else:
+        out.print(f"Adopted {path.name}; charges written in: {len(written)}. {left}")

@@ -14,7 +14,7 @@ from dpfda.cli.commands import Keywords, command
 from dpfda.cli.console import out
 from dpfda.cli.tables import check_numbers, column_names, read_labelled, read_numbers
 from dpfda.core import files
-from dpfda.core.checks import check_choice, check_guess
+from dpfda.core.checks import check_choice, check_guess, check_value
 from dpfda.core.errors import ParameterError, RecordError
 from dpfda.core.labels import Coder, as_groups
 from dpfda.estimators import KernelClassifier, KernelRegressor, predictions
@@ -49,6 +49,7 @@ def regress_command(
     passes: Annotated[int | None, typer.Option(help="1 reads the file once, 4 refines. Default: chosen.")] = None,
     protection: options.Protection,
     space: options.Space,
+    value: options.Value = None,
     table: sources.Table,
     charge: options.Charge,
     output: outputs.Outputs,
@@ -60,13 +61,11 @@ def regress_command(
     --covariate-range 0:5 --out regression.json --plot regression.png
     """
     output.check_given(display, "A model")
+    check_value(value)
     ledger = charge.opened()
     check_guess(protection.n, protection.neighbors)
-    names = _listed(covariates)
-    if not names:
-        raise ParameterError("a regression needs covariates", "none", "Pass --covariates age,dose.")
-    lenient = protection.invalid == "center"
-    bound = _covariate_bound(covariate_bound, covariate_range, len(names))
+    facts = covariate_facts(covariates, covariate_range, covariate_bound)
+    names, lenient = facts["names"], protection.invalid == "center"
     with output.reserved(records, charge.ledger) as write, table.data([str(records)]) as data:
         found = column_names(Source(data, lenient=lenient, **table.facts))
         if absent := [name for name in names if name not in found]:
@@ -79,12 +78,19 @@ def regress_command(
             keywords["grid"] = header_grid(values, table.decimal, keywords["grid"])
         keywords["grid"] = keywords["grid"] or len(values)
         keywords["n"] = len(batch) if protection.n is None else protection.n
-        plan = RegressionPlan(
-            covariates=len(names), names=tuple(names), covariate_bound=bound, split=share, passes=passes, **keywords
-        )
+        plan = RegressionPlan(split=share, passes=passes, value=value, **facts, **keywords)
         release = plan.release(batch, ledger)
-        written = write(release)
+        written = write(release, ledger)
     display.say(release, written)
+
+
+def covariate_facts(covariates: str | None, ranges: list[str] | None, norm: float | None) -> Keywords:
+    """What a plan is told of the covariates: their names, and their public ranges or norm."""
+    names = _listed(covariates)
+    if not names:
+        raise ParameterError("a regression needs covariates", "none", "Pass --covariates age,dose.")
+    bound = _covariate_bound(norm, ranges, len(names))
+    return {"covariates": len(names), "names": tuple(names), "covariate_bound": bound}
 
 
 def _covariate_bound(norm: float | None, ranges: list[str] | None, count: int) -> Any:
@@ -114,6 +120,7 @@ def fit_command(
     kernel: options.KernelText = None,
     components: Annotated[int | None, typer.Option(help="Functions of the kernel. Default: chosen.")] = None,
     psi: Annotated[float | None, typer.Option(help="Penalty (huber, logistic, hinge). Default: chosen.")] = None,
+    value: options.Value = None,
     protection: options.Protection,
     text: sources.Written,
     charge: options.Charge,
@@ -129,7 +136,7 @@ def fit_command(
     ledger = charge.opened()
     check_guess(protection.n, protection.neighbors)
     check_choice("loss", loss, (*NUMBERS, *CLASSES))
-    _check_loss(loss, protection, bound, classes)
+    _check_loss(loss, protection, bound, classes, value)
     if not target:
         raise ParameterError("a model needs a target", "none", "Pass --target COLUMN.")
     if not domain:
@@ -149,17 +156,22 @@ def fit_command(
     with output.reserved(records, charge.ledger) as write:
         if loss in NUMBERS:
             source = Source(records, [*names, target], lenient=lenient, **text.facts)
-            release = _fit_numbers(loss, source, bound, keywords)
+            release = _fit_numbers(loss, source, bound, keywords | {"value": value})
         else:
             public = as_groups(_listed(classes))
             source = Source(records, names, lenient=lenient, by=target, coder=Coder(public), **text.facts)
             release = _fit_classes(loss, source, public, keywords)
-        written = write(release)
+        written = write(release, ledger)
     display.say(release, written)
 
 
-def _check_loss(loss: str, protection: options.Protection, bound: str | None, classes: str | None) -> None:
+def _check_loss(
+    loss: str, protection: options.Protection, bound: str | None, classes: str | None, value: str | None
+) -> None:
     """Refuse what does not go with the loss, and classes that a record could reveal."""
+    check_value(value)
+    if loss in CLASSES and value is not None:
+        raise ParameterError("classes have no unit", "--value", "Choose --loss squared or huber, or drop it.")
     if loss in NUMBERS and bound is None:
         raise ParameterError(
             "a regression needs a public range of responses", "none", "Pass --bound low:high, never read from the data."

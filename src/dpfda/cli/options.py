@@ -78,10 +78,19 @@ Edges = Annotated[
     str | None, typer.Option(help="Edges of bins of counts: 0,1,5,10 or start:stop:step, joined by commas.")
 ]
 Outside = Annotated[str, typer.Option(help="raise: stop at a point outside the domain; clip: move it to the edge.")]
-LedgerFile = Annotated[Path | None, typer.Option("--ledger", help="Ledger to charge.")]
+#: Names the ledger where none is named otherwise.
+LEDGER_VARIABLE = "DPFDA_LEDGER"
+LedgerFile = Annotated[Path | None, typer.Option("--ledger", envvar=LEDGER_VARIABLE, help="Ledger to charge.")]
+#: Which run of a job this is: `dpfda run` says it, and a run is charged once.
+Run = Annotated[str, typer.Option("--run", hidden=True)]
+Note = Annotated[str, typer.Option(help="A note that the charge carries in the ledger.")]
+Operator = Annotated[str, typer.Option(help="Who makes the release, for the ledger.")]
 Study = Annotated[str | None, typer.Option(help="The study the ledger must belong to.")]
 Anyway = Annotated[
     bool, typer.Option("--anyway", help="Release also what will be mostly noise. Default: refused, nothing charged.")
+]
+Value = Annotated[
+    str | None, typer.Option("--value", help="What values are, with their unit: 'glucose (mmol/L)'. For pictures.")
 ]
 PlanFile = Annotated[Path | None, typer.Option("--plan", help="Use a plan written by 'dpfda plan --out'.")]
 
@@ -185,9 +194,12 @@ class Charge(Options):
 
     ledger: LedgerFile = None
     study: Study = None
+    note: Note = ""
+    operator: Operator = ""
+    run: Run = ""
     anyway: Anyway = False
 
     def opened(self) -> Ledger | None:
-        if self.study is not None and self.ledger is None:
-            raise ParameterError("--study names the study of a ledger", "no ledger", "Pass --ledger too.")
-        return Ledger(self.ledger, self.study) if self.ledger else None
+        if self.ledger is None and (self.study is not None or self.note or self.operator):
+            raise ParameterError("--study, --note and --operator are about a ledger", "no ledger", "Pass --ledger too.")
+        return Ledger(self.ledger, self.study, self.note, self.operator, self.run) if self.ledger else None

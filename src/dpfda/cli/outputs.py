@@ -14,9 +14,11 @@ import typer
 from dpfda import results
 from dpfda.bounds import L2Ball
 from dpfda.cli.commands import Options
-from dpfda.cli.console import out
+from dpfda.cli.console import out, say
 from dpfda.core import files
-from dpfda.core.errors import FileError
+from dpfda.core.errors import FileError, LedgerError
+from dpfda.ledger import Ledger
+from dpfda.ledger.releases import Charged
 from dpfda.plans import CovariancePlan, MeanPlan, RegressionPlan
 from dpfda.plans.base import Plan
 from dpfda.plans.curves import has_units
@@ -25,18 +27,24 @@ from dpfda.plans.radius import RadiusPlan
 from dpfda.release import door
 from dpfda.results import plots
 from dpfda.results.joint import JointRelease
+from dpfda.results.pictures import check_ending
+from dpfda.results.saved import Saved
 from dpfda.results.wording import bound_in_units
 
 Out = Annotated[Path | None, typer.Option(help="Write the release as JSON.")]
 Csv = Annotated[Path | None, typer.Option(help="Write values and band as CSV.")]
-Picture = Annotated[Path | None, typer.Option("--plot", help="Write a picture (PNG).")]
+Picture = Annotated[Path | None, typer.Option("--plot", help="Write a picture: .png, .pdf or .svg.")]
 StatementFile = Annotated[Path | None, typer.Option("--statement", help="Write the privacy statement as text.")]
+MethodsFile = Annotated[
+    Path | None, typer.Option("--methods-text", help="Write the methods paragraph of a paper as text.")
+]
 SurfacePicture = Annotated[
-    Path | None, typer.Option("--surface", help="Write the surface in space (PNG); of a density, in two dimensions.")
+    Path | None,
+    typer.Option("--surface", help="Write the surface in space (.png, .pdf, .svg); of a density, in two dimensions."),
 ]
 ComponentsPicture = Annotated[
     Path | None,
-    typer.Option("--components", help="Write a picture of the three leading principal components (PNG)."),
+    typer.Option("--components", help="Write a picture of the three leading principal components (.png, .pdf, .svg)."),
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
 Quiet = Annotated[bool, typer.Option("--quiet", help="No progress bar and no summary.")]
@@ -71,6 +79,7 @@ class TextOutputs(Options):
 
     out: Out = None
     statement: StatementFile = None
+    methods_text: MethodsFile = None
 
     @property
     def places(self) -> dict[str, Path]:
@@ -82,27 +91,35 @@ class TextOutputs(Options):
         return {
             "out": lambda: release.to_json(),
             "csv": lambda: release.to_csv(),
-            "plot": lambda: plots.png(release.plot()),
+            "plot": lambda: self.drawn("plot", release.plot()),
             "statement": lambda: release.statement + "\n",
+            "methods_text": lambda: release.methods_text() + "\n",
         }
+
+    def drawn(self, name: str, ax: plots.Axes) -> bytes:
+        """A picture in the format of its place."""
+        return plots.picture(ax, self.places[name].suffix)
 
     def check_given(self, display: Display, what: str = "A release") -> None:
         if not self.places and not display.as_json:
-            wanted = ", ".join(f"--{name}" for name in self.names())
+            wanted = ", ".join(f"--{name}" for name in self.names()).replace("_", "-")
             raise FileError(f"{what} needs a place to go. Pass {wanted} or --json.")
 
     @contextmanager
-    def reserved(self, *in_use: Path | None) -> Iterator[Callable[[Any], list[str]]]:
+    def reserved(self, *in_use: Path | None) -> Iterator[Callable[..., list[str]]]:
         """Reserve every place (none of them a file that is in use); yields what fills them."""
         for name, path in self.places.items():
             if name in ("plot", "surface", "components"):
                 check_picture(path)
         with files.reserved(list(self.places.values()), in_use) as places:
 
-            def write(release: Any) -> list[str]:
+            def write(release: Any, ledger: Ledger | None = None) -> list[str]:
                 contents = self.contents(release)
                 with door.note_charge_stands(release.entry, release.study):
-                    return [str(places[path].write(contents[name]())) for name, path in self.places.items()]
+                    written = [str(places[path].write(contents[name]())) for name, path in self.places.items()]
+                if ledger is not None and written:
+                    _record(ledger, release, next(iter(self.places.values())))
+                return written
 
             yield write
 
@@ -122,7 +139,7 @@ class DensityOutputs(Outputs):
     surface: SurfacePicture = None
 
     def contents(self, release: Any) -> Contents:
-        return super().contents(release) | {"surface": lambda: plots.png(release.plot(kind="surface"))}
+        return super().contents(release) | {"surface": lambda: self.drawn("surface", release.plot(kind="surface"))}
 
 
 @dataclass(frozen=True)
@@ -132,14 +149,22 @@ class CovarianceOutputs(DensityOutputs):
     components: ComponentsPicture = None
 
     def contents(self, release: Any) -> Contents:
-        return super().contents(release) | {"components": lambda: plots.png(release.plot_eigenfunctions())}
+        picture = {"components": lambda: self.drawn("components", release.plot_eigenfunctions())}
+        return super().contents(release) | picture
 
 
 def check_picture(path: Path) -> None:
     """A picture has a name that says so, and what draws it is loaded before anything is charged."""
+    check_ending(path.name, path.suffix)
     plots.load()
-    if path.suffix.lower() != ".png":
-        raise FileError(f"The picture {path.name!r} must end in .png.")
+
+
+def _record(ledger: Ledger, release: Charged, path: Path) -> None:
+    """Name the first output in the ledger, with its digest. The release is made: this never costs it."""
+    try:
+        ledger.record_output(release, path)
+    except (LedgerError, OSError) as error:
+        say("warning", f"{path.name!r} is written, but the ledger could not note it: {error}")
 
 
 def figures(plan: Plan | JointPlan) -> dict[str, Any]:
@@ -148,15 +173,15 @@ def figures(plan: Plan | JointPlan) -> dict[str, Any]:
         return _radius_figures(plan)
     if isinstance(plan, JointPlan):
         groups = {name: figures(part) for name, part in plan.members.items()}
-        return {"plan": plan.digest, "epsilon": str(plan.epsilon), "verdict": plan.verdict.word, "groups": groups}
+        return {"plan": plan.digest, "epsilon": float(plan.epsilon), "verdict": plan.verdict.word, "groups": groups}
     units = {}
     if isinstance(plan, MeanPlan | CovariancePlan | RegressionPlan) and has_units(plan):
         units = {"bound_in_units": bound_in_units(cast(L2Ball, plan.bound), plan.grid)}
     return {
         "plan": plan.digest,
         "n": plan.n,
-        "epsilon": str(plan.epsilon),
-        "delta": str(plan.delta),
+        "epsilon": float(plan.epsilon),
+        "delta": float(plan.delta),
         "method": repr(plan.chosen),
         "expected_error": plan.expected_error,
         "expected_risk": plan.expected_risk,
@@ -176,7 +201,7 @@ def _radius_figures(plan: RadiusPlan) -> dict[str, object]:
     return {
         "plan": plan.digest,
         "n": plan.n,
-        "epsilon": str(plan.epsilon),
+        "epsilon": float(plan.epsilon),
         "quantile": plan.quantile,
         "smallest": float(plan.radii[0]),
         "largest": plan.largest,
@@ -191,8 +216,8 @@ def shown(release: results.Release | results.RadiusRelease | JointRelease[Any]) 
     if isinstance(release, JointRelease):
         return {
             "plan": release.plan.digest,
-            "epsilon": str(release.plan.epsilon),
-            "delta": str(release.plan.delta),
+            "epsilon": float(release.plan.epsilon),
+            "delta": float(release.plan.delta),
             "composition": release.plan.composition,
             "groups": {name: shown(part) for name, part in release.items()},
         }
@@ -208,3 +233,11 @@ def shown(release: results.Release | results.RadiusRelease | JointRelease[Any]) 
         "grid": release.grid.points.tolist(),
         "values": release.values.ravel().tolist(),
     }
+
+
+def told(release: Saved) -> str:
+    """The statement of a release; a radius is a number as well."""
+    if not isinstance(release, results.RadiusRelease):
+        return release.statement
+    center = "" if release.plan.center is None else f" about {release.about}"
+    return f"{release.statement}\n\nRadius: {release.radius:.6g}{center}"

@@ -92,5 +92,5 @@ def release_command(
         if saved.plan != planned.family:
             raise PlanMismatch("These summaries were made with another plan. Release them with their own.")
         release = planned.release(dict(saved.summaries) if isinstance(planned, GroupPlan) else saved.summary, ledger)
-        written = write(release)
+        written = write(release, ledger)
     display.say(release, written)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar
 
 import typer
 
+from dpfda import results
 from dpfda.cli.commands import given
 from dpfda.core import codec, files
 from dpfda.core.errors import FileError, ParameterError
@@ -15,6 +17,9 @@ from dpfda.ledger import Ledger
 from dpfda.plans import ClassPlan, GroupPlan
 from dpfda.plans.base import VERSION, Plan
 from dpfda.reading.curves import Curves
+from dpfda.results.saved import Saved
+from dpfda.results.statements import counted
+from dpfda.results.wording import cost
 
 AnyPlan = TypeVar("AnyPlan", bound=Plan)
 
@@ -25,10 +30,26 @@ def read_plan(path: Path, kind: type[AnyPlan]) -> AnyPlan:
 
 def read_any_plan(path: Path) -> Plan | GroupPlan | ClassPlan:
     """A plan, or one per group or class."""
-    plan = codec.from_plain(codec.unseal(files.read_text(path, "plan"), "plan", VERSION, path.name).get("plan"))
+    body = codec.unseal(files.read_text(path, "plan"), "plan", VERSION, path.name)
+    plan = codec.from_plain(body.get("plan"))
     if not isinstance(plan, Plan | GroupPlan | ClassPlan):
         raise FileError(f"{path.name[:60]!r} holds no plan. Check the path.")
+    plan.take_choice(body.get("chosen"))
     return plan
+
+
+def described(plan: Plan | GroupPlan | ClassPlan) -> str:
+    """What a file of it is, in a few words."""
+    if isinstance(plan, Plan):
+        return f"a plan: {plan.wording.release} of {counted(plan)}, {cost(plan)}"
+    names, first = ", ".join(plan.names), plan.plans[0]
+    return f"a plan: {first.wording.release} for each {plan.member_word} ({names}), {cost(plan)} together"
+
+
+def read_subject(path: Path) -> Plan | GroupPlan | ClassPlan | Saved:
+    """A plan, or a release, which has one."""
+    kind = codec.kind_of(files.read_text(path, "plan or a release"))
+    return results.load(path) if kind in ("release", "releases", "radius", "difference") else read_any_plan(path)
 
 
 def check_settled(context: typer.Context, plan: Path | None, settled: Iterable[str]) -> None:
@@ -39,9 +60,15 @@ def check_settled(context: typer.Context, plan: Path | None, settled: Iterable[s
         )
 
 
-def release_by_plan(path: Path, kind: type[Plan], records: Curves, ledger: Ledger | None, by: str | None) -> Any:
-    """A release by a plan file: of one plan, or of one plan per group."""
+def release_by_plan(
+    path: Path, kind: type[Plan], records: Curves, ledger: Ledger | None, by: str | None, value: str | None = None
+) -> Any:
+    """A release by a plan file: of one plan, or of one plan per group; `value` names its values anew."""
     plan = read_any_plan(path)
+    if value is not None and isinstance(plan, GroupPlan):
+        plan = replace(plan, plans=tuple(replace(part, value=value) for part in plan.plans))
+    elif value is not None and isinstance(plan, kind):
+        plan = replace(plan, value=value)
     if isinstance(plan, GroupPlan) and all(isinstance(part, kind) for part in plan.plans):
         return plan.release(records, ledger, by=by)
     if not isinstance(plan, kind):

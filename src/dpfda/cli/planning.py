@@ -29,7 +29,7 @@ OF_CURVES = (*options.Limits.names(), "norm", "grid")
 OF_DENSITIES = ("cells", "bandwidth", "eta")
 #: Verdicts in a crowded table.
 SHORT = {"mostly noise": "noise"}
-RULES_OF_CURVES = (*sources.Units.names(), *sources.Gaps.names(), "standardize", "covariance", "groups")
+RULES_OF_CURVES = (*sources.Units.names(), *sources.Gaps.names(), "standardize", "covariance", "groups", "value")
 
 
 @command(first="n epsilon range radius grid domain covariance groups unit explain target output")
@@ -39,6 +39,7 @@ def plan_command(
     protection: options.Protection,
     norm: options.Norm = "l2",
     estimate: options.Estimate,
+    value: options.Value = None,
     units: sources.Units,
     gaps: sources.Gaps,
     bins: options.Bins,
@@ -74,6 +75,7 @@ def plan_command(
         _check_kind(context, others, "a covariance" if covariance else "a mean curve", "no --domain")
         kind = CovariancePlan if covariance else MeanPlan
         keywords = protection.keywords() | estimate.keywords(norm) | units.keywords() | gaps.keywords()
+        keywords["value"] = value
         plan = _curve_plan(kind, keywords) if groups is None else _group_plan(kind, groups, keywords, target)
     guessed = {} if guess is None else _guessed(plan, parsing.parse_guess(guess))
     if output:  # a target out of reach must not cost the plan
@@ -203,11 +205,12 @@ def compare_command(
     verdicts = {marked[name]: [plan.verdict.word for plan in row] for name, row in plans.items()}
     if plot:
         outputs.check_picture(plot)
-        ax = plots.comparison([float(plan.epsilon) for plan in next(iter(plans.values()))], risks)
-        ax.set_title(f"n = {base.n:,}, {base.wording.rows[0][1]}", loc="left", fontsize=9)
-        files.write_whole(plot, plots.png(ax))
+        title = f"n = {base.n:,}, {base.wording.rows[0][1]}"
+        ax = plots.comparison([float(plan.epsilon) for plan in next(iter(plans.values()))], risks, title=title)
+        files.write_whole(plot, plots.picture(ax, plot.suffix))
     if as_json:
-        figures = {"measure": f"expected_{measure}", "epsilons": budgets, "methods": risks, "verdicts": verdicts}
+        numbers = [float(plan.epsilon) for plan in next(iter(plans.values()))]
+        figures = {"measure": f"expected_{measure}", "epsilons": numbers, "methods": risks, "verdicts": verdicts}
         out.print_json(data=figures)
     else:
         out.print(_risk_table(f"expected {measure}, squared L2, n = {base.n:,}", budgets, risks, verdicts))

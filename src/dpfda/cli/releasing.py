@@ -1,20 +1,18 @@
-"""`dpfda mean`, `dpfda radius` and `dpfda show`: releases, made and read again."""
+"""`dpfda mean` and `dpfda radius`: the release of a mean, and of a radius for its bound."""
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated, cast
 
 import typer
 
-from dpfda import api, results
+from dpfda import api
 from dpfda.bounds import BallLike
 from dpfda.cli import options, outputs, parsing, planfiles, sources
 from dpfda.cli.commands import Keywords, command
 from dpfda.cli.console import out
-from dpfda.core import codec, files
+from dpfda.core.checks import check_value
 from dpfda.core.errors import ParameterError, shown
-from dpfda.engines import checkpoints
 from dpfda.plans import MeanPlan
 from dpfda.plans.radius import RadiusPlan
 from dpfda.reading.headers import FromHeader
@@ -37,6 +35,7 @@ def mean_command(
     norm: options.Norm = "l2",
     estimate: options.Estimate,
     shrink: Annotated[str | None, typer.Option(help="Shrink after the noise: bayes or james-stein.")] = None,
+    value: options.Value = None,
     units: sources.Units,
     labels: sources.Labels,
     gaps: sources.Gaps,
@@ -51,6 +50,7 @@ def mean_command(
     """
     planfiles.check_settled(context, plan, (*SETTLED, "norm"))
     output.check_given(display)
+    check_value(value)
     _check_shrink(shrink, estimate.raw, labels.by)
     ledger = charge.opened()
     with (
@@ -58,13 +58,13 @@ def mean_command(
         reading.opened(curves, display.silent, **gaps.keywords()) as records,
     ):
         if plan is not None:
-            release = planfiles.release_by_plan(plan, MeanPlan, records, ledger, labels.by)
+            release = planfiles.release_by_plan(plan, MeanPlan, records, ledger, labels.by, value)
         else:
             keywords = protection.keywords() | estimate.keywords(norm) | units.keywords() | labels.keywords()
-            release = api.mean(records, ledger=ledger, **keywords)
+            release = api.mean(records, ledger=ledger, value=value, **keywords)
         if shrink:
             release = release.shrink(shrink)
-        written = write(release)
+        written = write(release, ledger)
     display.say(release, written)
 
 
@@ -122,13 +122,13 @@ def radius_command(
             records, bound=bound, quantile=quantile, smallest=smallest, ledger=ledger,
             grid=public, **protection.keywords(), **units.keywords(),
         )  # fmt: skip
-        written = write(release)
+        written = write(release, ledger)
     if display.as_json:
         out.print_json(data={**outputs.shown(release), "written": written})
     elif display.quiet:
         out.print(f"{release.radius:.6g}")
     else:
-        out.print(_told(release))
+        out.print(outputs.told(release))
 
 
 def _say_what_it_is_worth(facts: Keywords, grid: Grid | FromHeader | None, as_json: bool) -> None:
@@ -152,39 +152,3 @@ def _wide_bound(limits: options.Limits) -> BallLike:
             "Pass --range LOW:HIGH for values between two public numbers; it may be wide.",
         )
     return cast(BallLike, limits.bound())
-
-
-def _told(release: results.RadiusRelease) -> str:
-    center = "" if release.plan.center is None else f" about {release.about}"
-    return f"{release.statement}\n\nRadius: {release.radius:.6g}{center}"
-
-
-@command()
-def show_command(
-    file: Annotated[Path, typer.Argument(help="A release, a plan or a summary, as JSON.")],
-    plot: outputs.Picture = None,
-    csv: outputs.Csv = None,
-    as_json: outputs.AsJson = False,
-) -> None:
-    """Show a saved release (its statement) or a plan (its table).
-
-    Example: dpfda show mean.json --plot again.png
-    """
-    kind = codec.kind_of(files.read_text(file, "release or a plan"))
-    if kind in ("summary", "plan") and (plot or csv):
-        raise ParameterError(f"a {kind} has no curve to write", "--plot or --csv", "Show a release, or drop them.")
-    if kind == "summary":
-        saved = checkpoints.load(file)
-        out.print(f"A summary of {len(saved.parts)} files for plan family {saved.plan[:12]}. {checkpoints.NOTICE}")
-    elif kind == "plan":
-        plan = planfiles.read_any_plan(file)
-        out.print_json(data=outputs.figures(plan)) if as_json else out.print(repr(plan))
-    else:
-        release = results.load(file)
-        if isinstance(release, results.RadiusRelease) and (plot or csv):
-            raise ParameterError("a radius has no curve to write", "--plot or --csv", "Drop them.")
-        if csv or plot:
-            with outputs.Outputs(csv=csv, plot=plot).reserved(file) as write:
-                write(release)
-        told = _told(release) if isinstance(release, results.RadiusRelease) else release.statement
-        out.print_json(data=outputs.shown(release)) if as_json else out.print(told)

@@ -21,7 +21,7 @@ KNOWN = frozenset((
     "grid", "groups", "header", "ignore", "invalid", "kernel", "layout", "ledger", "loss",
     "measure", "method", "methods", "most", "n", "neighbors", "order", "outside", "passes", "psi", "quantile",
     "radius", "separator", "site", "smallest", "spent", "split", "standardize", "study",
-    "target", "unit",
+    "target", "unit", "value",
 ))  # fmt: skip
 OTHERS = {"axes": "--axis", "covariate_bound": "--covariate-bound", "criterion": "--loss", "releases": "--release"}
 #: Keywords that are part of another option, with one that they may be written in.

@@ -34,6 +34,22 @@ def check_name(what: str, text: object, longest: int = LONGEST_NAME) -> None:
         raise ParameterError(f"{what} are printable texts of up to {longest} characters", shown(text), cure)
 
 
+#: Characters of the name of values.
+LONGEST_VALUE = 100
+
+
+def check_value(value: object) -> None:
+    """What values are, with their unit in brackets: a short text, or nothing."""
+    if value is None:
+        return
+    if not isinstance(value, str) or not value.strip() or len(value) > LONGEST_VALUE or not value.isprintable():
+        raise ParameterError(
+            f"value names what is measured, in a printable text of up to {LONGEST_VALUE} characters",
+            shown(value),
+            "Pass value='glucose (mmol/L)', say, or leave it out.",
+        )
+
+
 def check_choice(name: str, value: object, allowed: Sequence[object]) -> None:
     if not any(value is a or (isinstance(value, str) and value == a) for a in allowed):
         raise ParameterError(

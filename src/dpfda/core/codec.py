@@ -101,22 +101,25 @@ def exact_fraction(value: object) -> Fraction | None:
         return None
 
 
-def to_plain(value: object) -> Plain:
-    """A fact (or a part of one) as JSON-able data."""
+def to_plain(value: object, beside: bool = False) -> Plain:
+    """A fact (or a part of one) as JSON-able data; files also keep the words `beside` it, which no digest is about."""
     if isinstance(value, Fact):
-        fields = [f for f in dataclasses.fields(value) if f.compare and not _unsaid(value, f)]
-        return {"type": type(value).__name__} | {_saved_name(f): to_plain(getattr(value, f.name)) for f in fields}
+        fields = [f for f in dataclasses.fields(value) if _is_written(value, f, beside)]
+        facts = {_saved_name(f): to_plain(getattr(value, f.name), beside) for f in fields}
+        return {"type": type(value).__name__} | facts
     if isinstance(value, np.ndarray):
         return value.tolist()
     if isinstance(value, Fraction):
         return {"type": "Fraction", "value": str(value)}
     if isinstance(value, tuple | list):
-        return [to_plain(v) for v in value]
+        return [to_plain(v, beside) for v in value]
     if isinstance(value, np.generic):
         return value.item()
     return value
 
 
+#: Marks a word beside a fact, with ``compare=False``: files keep it, and digests, equality and hashes leave it out.
+BESIDE = {"beside": True}
 #: Marks a field that younger versions have: None is not written, so that digests stay, and what a file does not say is
 #: None, whatever new facts take by default.
 LATER = {"later": True}
@@ -131,8 +134,10 @@ def _saved_name(field: dataclasses.Field[object]) -> str:
     return str(field.metadata.get("saved_as", field.name))
 
 
-def _unsaid(fact: Fact, field: dataclasses.Field[object]) -> bool:
-    return "later" in field.metadata and getattr(fact, field.name) is None
+def _is_written(fact: Fact, field: dataclasses.Field[object], beside: bool) -> bool:
+    if field.compare:
+        return "later" not in field.metadata or getattr(fact, field.name) is not None
+    return beside and "beside" in field.metadata and getattr(fact, field.name) is not None
 
 
 #: How deep facts lie within facts; no plan comes near it.
@@ -208,7 +213,15 @@ def unseal(text: str, kind: str, version: int, name: str = "") -> dict[str, Plai
 
 
 #: What sealed texts are, in words.
-KINDS = {"plan": "a plan", "release": "a release", "releases": "a release of groups or classes", "summary": "a summary"}
+KINDS = {
+    "plan": "a plan",
+    "release": "a release",
+    "releases": "a release of groups or classes",
+    "difference": "a difference of two groups",
+    "radius": "a released radius",
+    "summary": "a summary",
+    "audit": "the report of an audit",
+}
 
 
 def _words_for(kind: str) -> str:
@@ -220,6 +233,15 @@ def _digest_or_none(body: Plain) -> str | None:
         return digest(body)
     except (ValueError, RecursionError):  # numbers that JSON cannot spell
         return None
+
+
+def is_json(text: str) -> bool:
+    """Whether a text is JSON, of anything."""
+    try:
+        json.loads(text)
+    except (ValueError, RecursionError):
+        return False
+    return True
 
 
 def kind_of(text: str) -> str:

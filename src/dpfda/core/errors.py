@@ -159,6 +159,10 @@ class BudgetExceeded(LedgerError):
     """The charge would exceed the budget; nothing was charged, nothing was drawn."""
 
 
+class AlreadyCharged(LedgerError):
+    """This run of a job was charged before; nothing was charged now."""
+
+
 class FileError(DpfdaError, OSError):
     """A file cannot be read or written; checked before any charge."""
 

@@ -8,12 +8,14 @@ been charged yet.
 from __future__ import annotations
 
 import errno
+import hashlib
 import os
 import stat
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import BinaryIO
 
 from dpfda.core.errors import FileError, ParameterError, shown
 
@@ -145,26 +147,48 @@ def as_path(path: object, what: str, cure: str) -> Path:
 
 def read_text(path: Name, kind: str) -> str:
     """All of a file that should hold a `kind` of sealed text; never a device or a pipe, which might not end."""
-    content = b""
+    with _opened(path, kind) as (file, size, name):
+        content = file.read(MOST_TEXT + 1) if size <= MOST_TEXT else b""
+        if max(size, len(content)) > MOST_TEXT:
+            raise FileError(f"{name!r} is no {kind}: one has at most {MOST_TEXT >> 20} MB. Check the path.")
+    try:
+        return content.decode("utf-8")
+    except UnicodeDecodeError:
+        found_instead = "a database, such as a ledger" if content.startswith(DATABASE) else "not text"
+        raise FileError(f"{name!r} is not a {kind}: it is {found_instead}. Check the path.") from None
+
+
+def read_head(path: Name, kind: str, size: int) -> bytes:
+    """The first bytes of a file that may be a `kind` of file, or something else altogether."""
+    with _opened(path, kind) as (file, _, _):
+        return file.read(size)
+
+
+@contextmanager
+def _opened(path: Name, kind: str) -> Iterator[tuple[BinaryIO, int, str]]:
+    """An ordinary file, its size and how it is called in errors; what cannot be read is said in one line."""
     name = (as_path(path, f"a {kind}", f"Pass the file of a {kind}.").name or str(path))[:60]
     try:
         with open(os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0)), "rb") as file:
             found = os.fstat(file.fileno())
             if not stat.S_ISREG(found.st_mode):
                 raise FileError(f"{name!r} is not an ordinary file. Name a {kind}.")
-            content = file.read(MOST_TEXT + 1) if found.st_size <= MOST_TEXT else b""
-        if max(found.st_size, len(content)) > MOST_TEXT:
-            raise FileError(f"{name!r} is no {kind}: one has at most {MOST_TEXT >> 20} MB. Check the path.")
-        return content.decode("utf-8")
+            yield file, found.st_size, name
     except FileError:
         raise
     except OSError as error:
         raise FileError(f"{name!r} cannot be read: {error.strerror}. Check the path.") from None
-    except UnicodeDecodeError:
-        found_instead = "a database, such as a ledger" if content.startswith(DATABASE) else "not text"
-        raise FileError(f"{name!r} is not a {kind}: it is {found_instead}. Check the path.") from None
     except ValueError:  # a name that no file system has
         raise FileError(f"{name!r} is not the name of a file. Check the path.") from None
+
+
+def digest_of(path: Name) -> str:
+    """SHA-256 of a file's content."""
+    try:
+        with open(path, "rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError as error:
+        raise FileError(f"{Path(path).name[:60]!r} cannot be read: {error.strerror}. Check the path.") from None
 
 
 def write_whole(path: Name, content: str | bytes, mode: int = 0o644) -> Path:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from fractions import Fraction
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from sklearn.base import ClassifierMixin, RegressorMixin
@@ -14,7 +14,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
-from dpfda.core.checks import Epsilon, Invalid, Neighbors, as_epsilon, check_choice
+from dpfda.core.checks import Epsilon, Invalid, Neighbors, as_epsilon, check_choice, check_value
 from dpfda.core.errors import ParameterError, RecordError, shown
 from dpfda.core.labels import Coder, label_text, warn_of_reading
 from dpfda.estimators import validation as arrays
@@ -23,8 +23,10 @@ from dpfda.ledger import Ledger
 from dpfda.plans import ClassPlan, KernelPlan, SmootherPlan
 from dpfda.reading.curves import Records
 from dpfda.results import ClassRelease, FunctionRelease, plots
-from dpfda.results.wording import guarantee
 from dpfda.spaces.stationary import Stationary
+
+if TYPE_CHECKING:
+    from dpfda.results.looks import Colors, Labels
 
 
 class KernelRegressor(RegressorMixin, PrivateEstimator):
@@ -63,6 +65,8 @@ class KernelRegressor(RegressorMixin, PrivateEstimator):
         there are, where that is public.
     ledger : Ledger or path, optional
         What is charged at every fit, by every clone.
+    value : str, optional
+        What responses are, with their unit in brackets, such as "glucose (mmol/L)": pictures show it.
 
     Examples
     --------
@@ -91,6 +95,7 @@ class KernelRegressor(RegressorMixin, PrivateEstimator):
         invalid: Invalid = "raise",
         n: int | None = None,
         ledger: Ledger | str | os.PathLike[str] | None = None,
+        value: str | None = None,
     ):
         self.loss = loss
         self.epsilon = epsilon
@@ -105,6 +110,7 @@ class KernelRegressor(RegressorMixin, PrivateEstimator):
         self.invalid = invalid
         self.n = n
         self.ledger = ledger
+        self.value = value
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
@@ -114,11 +120,12 @@ class KernelRegressor(RegressorMixin, PrivateEstimator):
     def fit(self, X: Records, y: Records) -> Self:
         """Release the function that explains the responses best, for its smoothness."""
         check_choice("loss", self.loss, ("squared", "huber"))
+        check_value(self.value)
         X, y = self._checked(X, y, y_numeric=True)
         facts: dict[str, Any] = {
             "n": self._count(X), "epsilon": self.epsilon, "domain": self._domain(X),
             "bound": self.bound, "kernel": self.kernel, "components": self.components, "neighbors": self.neighbors,
-            "invalid": self.invalid, "names": self._names,
+            "invalid": self.invalid, "names": self._names, "value": self.value,
         }  # fmt: skip
         if self.loss == "squared":
             _refuse({"psi": self.psi, "threshold": self.threshold}, "squared")
@@ -146,10 +153,41 @@ class KernelRegressor(RegressorMixin, PrivateEstimator):
         inputs = self._inputs(X)
         return predictions(self.release_, inputs)
 
-    def plot(self, ax: plots.Axes | None = None, **options: Any) -> plots.Axes:
-        """The fitted function: a curve with its noise band, or a heat map over two inputs."""
+    def plot(
+        self,
+        ax: plots.Places = None,
+        level: float = 0.95,
+        kind: str = "map",
+        *,
+        label: Labels | None = None,
+        color: Colors | None = None,
+        xlabel: str | None = None,
+        ylabel: str | None = None,
+        title: str | None = None,
+        legend: bool = True,
+    ) -> plots.Axes:
+        """The fitted function: a curve with its noise band, or a heat map over two inputs.
+
+        Parameters
+        ----------
+        ax, level, kind, label, color, xlabel, ylabel, title, legend : optional
+            As for :meth:`dpfda.results.Release.plot`.
+
+        Returns
+        -------
+        matplotlib Axes
+        """
         check_is_fitted(self)
-        return self.release_.plot(ax, **options)
+        return _drawn(self.release_, ax, level, kind, plots.Look(label, color, xlabel, ylabel, title, legend))
+
+
+def _drawn(
+    release: FunctionRelease | ClassRelease, ax: plots.Places, level: float, kind: str, look: plots.Look
+) -> plots.Axes:
+    """The picture of what was fitted."""
+    if isinstance(release, ClassRelease):
+        return release.plot(ax, level, **vars(look))
+    return release.plot(ax, level, kind, **vars(look))
 
 
 def _refuse(options: dict[str, object], loss: str) -> None:
@@ -331,13 +369,29 @@ class KernelClassifier(ClassifierMixin, PrivateEstimator):
         values: np.ndarray = each / each.sum(axis=1, keepdims=True)
         return values
 
-    def plot(self, ax: plots.Axes | None = None, **options: Any) -> plots.Axes:
-        """The decision function: a curve, a heat map with its boundary, or the regions of several classes."""
+    def plot(
+        self,
+        ax: plots.Places = None,
+        level: float = 0.95,
+        kind: str = "map",
+        *,
+        label: Labels | None = None,
+        color: Colors | None = None,
+        xlabel: str | None = None,
+        ylabel: str | None = None,
+        title: str | None = None,
+        legend: bool = True,
+    ) -> plots.Axes:
+        """The decision function: a curve, a heat map with its boundary, or the regions of several classes.
+
+        Parameters
+        ----------
+        ax, level, kind, label, color, xlabel, ylabel, title, legend : optional
+            As for :meth:`dpfda.results.Release.plot`.
+
+        Returns
+        -------
+        matplotlib Axes
+        """
         check_is_fitted(self)
-        release = self.release_
-        if not isinstance(release, ClassRelease) or self.n_features_in_ != 2:
-            return release.plot(ax, **options)
-        parts = list(release.values())
-        best = np.argmax([part.values for part in parts], axis=0)
-        title = f"Decision regions, {guarantee(self.plan_)}"
-        return plots.regions(parts[0].grid, best, [str(c) for c in self.classes_], ax, title)
+        return _drawn(self.release_, ax, level, kind, plots.Look(label, color, xlabel, ylabel, title, legend))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -14,7 +14,7 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from dpfda.bounds import BallLike
-from dpfda.core.checks import Epsilon, Invalid, Neighbors
+from dpfda.core.checks import Epsilon, Invalid, Neighbors, check_value
 from dpfda.core.errors import ParameterError
 from dpfda.estimators.base import PrivateEstimator
 from dpfda.ledger import Ledger
@@ -25,6 +25,9 @@ from dpfda.results import RegressionRelease, plots
 from dpfda.results.bands import Band
 from dpfda.spaces.grid import Grid
 from dpfda.spaces.kernels import Kernel
+
+if TYPE_CHECKING:
+    from dpfda.results.looks import Colors, Labels
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -91,6 +94,8 @@ class FunctionOnScalarRegression(MultiOutputMixin, RegressorMixin, PrivateEstima
         there are, where that is public.
     ledger : Ledger or path, optional
         What is charged at every fit, by every clone.
+    value : str, optional
+        What values of curves are, with their unit in brackets, such as "glucose (mmol/L)": pictures show it.
 
     Examples
     --------
@@ -119,6 +124,7 @@ class FunctionOnScalarRegression(MultiOutputMixin, RegressorMixin, PrivateEstima
         invalid: Invalid = "raise",
         n: int | None = None,
         ledger: Ledger | str | os.PathLike[str] | None = None,
+        value: str | None = None,
     ):
         self.epsilon = epsilon
         self.bound = bound
@@ -131,6 +137,7 @@ class FunctionOnScalarRegression(MultiOutputMixin, RegressorMixin, PrivateEstima
         self.invalid = invalid
         self.n = n
         self.ledger = ledger
+        self.value = value
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
@@ -140,6 +147,7 @@ class FunctionOnScalarRegression(MultiOutputMixin, RegressorMixin, PrivateEstima
     def fit(self, X: Records, Y: Records) -> Self:
         """Release the moments of covariates and curves, and the coefficient functions they make."""
         whole = getattr(Y, "ndim", 2) == 1
+        check_value(self.value)
         self._forget()
         width = self._width_of(Y) if self.invalid == "center" else 1
         X, Y = self._checked(X, Y, width, multi_output=True, y_numeric=True)
@@ -154,7 +162,7 @@ class FunctionOnScalarRegression(MultiOutputMixin, RegressorMixin, PrivateEstima
         }  # fmt: skip
         plan = RegressionPlan(
             n=self._count(X), covariates=X.shape[1], kernel=self.kernel, split=self.split, passes=self.passes,
-            names=self._names, neighbors=self.neighbors, invalid=self.invalid, **facts,
+            names=self._names, neighbors=self.neighbors, invalid=self.invalid, value=self.value, **facts,
         )  # fmt: skip
         self._fitted_with(plan.release(np.column_stack([X, curves]), self._charged()))
         self._single, self._width = single, width
@@ -192,7 +200,31 @@ class FunctionOnScalarRegression(MultiOutputMixin, RegressorMixin, PrivateEstima
         values: np.ndarray = curves[:, 0] if self._single else curves[:, : self._width]
         return values
 
-    def plot(self, level: float = 0.95) -> plots.Axes:
-        """All coefficient functions with their bands."""
+    def plot(
+        self,
+        ax: plots.Places = None,
+        level: float = 0.95,
+        *,
+        label: Labels | None = None,
+        color: Colors | None = None,
+        xlabel: str | None = None,
+        ylabel: str | None = None,
+        title: str | None = None,
+        legend: bool = True,
+    ) -> plots.Axes:
+        """All coefficient functions with their bands, side by side.
+
+        Parameters
+        ----------
+        ax : sequence of matplotlib Axes, optional
+            One for each coefficient function. Default: a new figure.
+        level, label, color, xlabel, ylabel, title, legend : optional
+            As for :meth:`dpfda.results.Release.plot`.
+
+        Returns
+        -------
+        matplotlib Axes
+        """
         check_is_fitted(self)
-        return self.release_.plot(level=level)
+        look = plots.Look(label, color, xlabel, ylabel, title, legend)
+        return self.release_.plot(ax, level, **vars(look))

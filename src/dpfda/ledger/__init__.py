@@ -7,11 +7,13 @@ rewrite the whole file can forge it, and the seal printed in each statement is w
 Each entry's seal covers the total of all charges, so a charge reads the last rows alone and costs the
 same however long the ledger is; the whole chain is read to list, verify, back up and adopt.
 
-`entries` is what a ledger says, `verified` how that is believed, `store` the file that says it, `home`
-how a copy is told from the original, and `ledger` the words that users speak.
+`entries` is what a ledger says, `periods` when its budget renews, `verified` how that is believed, `store` the
+file that says it, `home` how a copy is told from the original, `releases` which charge paid for what, `tables` how it
+is shown, and `ledger` the words that users speak.
 """
 
-from dpfda.ledger.entries import Entry
+from dpfda.ledger.entries import Entry, Output
 from dpfda.ledger.ledger import Ledger
+from dpfda.ledger.releases import Finding
 
-__all__ = ["Entry", "Ledger"]
+__all__ = ["Entry", "Finding", "Ledger", "Output"]

@@ -6,7 +6,11 @@ never by time: times state what the clock said, and a clock may go back.
 
 An entry states what all charges add up to, and its seal covers that too. So the last entry tells what is
 left, and no older one can be changed to give budget back. Entries from before totals were kept have none
-in the file; their seals stay as they were made, because saved releases name them.
+in the file; their seals stay as they were made, because saved releases name them. What else an entry says, if
+anything (a note, who made it, which run of a job, the period of a budget that renews), its seal covers as well.
+
+What became of a charge is told by entries of another kind, which are free: the name of a file that was written after
+the draw, and the digest of that file. They have a chain of their own and nothing depends on them.
 """
 
 from __future__ import annotations
@@ -19,16 +23,39 @@ from fractions import Fraction
 from typing import Any
 
 from dpfda.core.errors import BudgetExceeded, LedgerError, ParameterError
+from dpfda.ledger.periods import PERIODS, period_after
 
 FORMAT = "dpfda-ledger-1"
+#: What a ledger says it is, by how often its budget renews: earlier versions do not know those that do.
+FORMATS = {"": FORMAT} | {period: f"{FORMAT} per {period}" for period in PERIODS}
 #: The largest denominator of a total, in bits: adding up takes bounded time.
 DENOMINATOR_BITS = 1 << 13
 Row = tuple[Any, ...]
 
 
 @dataclass(frozen=True)
+class About:
+    """What may be said beside a charge: a note, who made it, and which run of a job it belongs to."""
+
+    note: str = ""
+    operator: str = ""
+    run: str = ""
+
+    @property
+    def row(self) -> Row:
+        return (self.note, self.operator, self.run)
+
+
+NOTHING_SAID = About()
+
+
+@dataclass(frozen=True)
 class Entry:
-    """One charge: when, for which plan and query, how much; and all charges up to this one, added up."""
+    """One charge: when, for which plan and query, how much; and all charges up to this one, added up.
+
+    `period` is empty where a budget does not renew; `period_spent` is what this period has cost so far, and all that
+    was ever spent where there are no periods.
+    """
 
     number: int
     time: str
@@ -39,11 +66,67 @@ class Entry:
     seal: str
     spent: Fraction
     spent_delta: Fraction
+    about: About = NOTHING_SAID
+    period: str = ""
+    period_spent: Fraction = Fraction(0)
+    period_spent_delta: Fraction = Fraction(0)
+
+    @property
+    def note(self) -> str:
+        return self.about.note
+
+    @property
+    def operator(self) -> str:
+        return self.about.operator
+
+    @property
+    def run(self) -> str:
+        return self.about.run
 
     @property
     def row(self) -> Row:
-        charge = (self.number, self.time, self.plan, self.query, str(self.epsilon), str(self.delta), self.seal)
-        return (*charge, str(self.spent), str(self.spent_delta))
+        return (*self._charge, self.seal, *self._totals)
+
+    @property
+    def details(self) -> Row:
+        """What the entry says beside its charge; nothing where there is nothing to say."""
+        if not self.period and self.about == NOTHING_SAID:
+            return ()
+        totals = (str(self.period_spent), str(self.period_spent_delta)) if self.period else ("", "")
+        return (*self.about.row, self.period, *totals)
+
+    @property
+    def facts(self) -> Row:
+        """All that the seal covers, besides the seal before it."""
+        return (*self._charge, *self._totals, *self.details)
+
+    @property
+    def _charge(self) -> Row:
+        return (self.number, self.time, self.plan, self.query, str(self.epsilon), str(self.delta))
+
+    @property
+    def _totals(self) -> Row:
+        return (str(self.spent), str(self.spent_delta))
+
+
+@dataclass(frozen=True)
+class Output:
+    """A free entry: a file that was written for a charge, and the digest of what was written."""
+
+    number: int
+    time: str
+    charge: int
+    file: str
+    sha256: str
+    seal: str
+
+    @property
+    def row(self) -> Row:
+        return (self.number, self.time, self.charge, self.file, self.sha256, self.seal)
+
+    def on(self, head: str, charge_seal: str) -> str:
+        """The seal that belongs here: on the free entry before it (the study at first), and on its charge."""
+        return seal(head, (self.number, self.time, self.charge, charge_seal, self.file, self.sha256))
 
 
 @dataclass(frozen=True)
@@ -66,7 +149,8 @@ class Home:
 class Balance:
     """All that a charge must know: the budget, the last entry with its totals, and the homes.
 
-    Before the first charge, the last entry is number 0: the study itself, with its seal and nothing spent.
+    Before the first charge, the last entry is number 0: the study itself, with its seal and nothing spent. Where a
+    budget renews, `epsilon` and `delta` are those of one period.
     """
 
     study: str
@@ -74,29 +158,54 @@ class Balance:
     delta: Fraction
     last: Entry
     homes: tuple[Home, ...] = ()
+    period: str = ""
 
     @classmethod
-    def before_charges(cls, study: str, epsilon: Fraction, delta: Fraction, created: str, seal: str) -> Balance:
+    def before_charges(
+        cls, study: str, epsilon: Fraction, delta: Fraction, created: str, seal: str, period: str = ""
+    ) -> Balance:
         nothing = Fraction(0)
-        return cls(study, epsilon, delta, Entry(0, created, "", "", nothing, nothing, seal, nothing, nothing))
+        first = Entry(0, created, "", "", nothing, nothing, seal, nothing, nothing)
+        return cls(study, epsilon, delta, replace(first, period=period_after(period, created, "")), (), period)
+
+    def at(self, time: str) -> Balance:
+        """The same at a later time: in a new period nothing is spent yet."""
+        period = period_after(self.period, time, self.last.period)
+        if period == self.last.period:
+            return self
+        nothing = Fraction(0)
+        return replace(self, last=replace(self.last, period=period, period_spent=nothing, period_spent_delta=nothing))
 
     @property
     def left(self) -> Fraction:
-        return self.epsilon - self.last.spent
+        return self.epsilon - self.last.period_spent
+
+    @property
+    def left_delta(self) -> Fraction:
+        return self.delta - self.last.period_spent_delta
 
     @property
     def head(self) -> str:
         """The seal that the next row builds on."""
         return after(self.last.seal, moves(self.homes))
 
-    def charged(self, epsilon: Fraction, delta: Fraction, plan: str, query: str) -> Balance:
+    def charged(
+        self, epsilon: Fraction, delta: Fraction, plan: str, query: str, about: About = NOTHING_SAID
+    ) -> Balance:
         """The balance with one more charge as its last entry, or a refusal."""
-        self.refuse_excess(epsilon, delta)
-        number, time = self.last.number + 1, now()
-        total, small = self.last.spent + epsilon, self.last.spent_delta + delta
-        facts = (number, time, plan, query, str(epsilon), str(delta), str(total), str(small))
-        entry = Entry(number, time, plan, query, epsilon, delta, seal(self.head, facts), total, small)
-        return replace(self, last=entry)
+        time = now()
+        here = self.at(time)
+        here.refuse_excess(epsilon, delta)
+        entry = here.following(time, epsilon, delta, plan, query, about)
+        return replace(self, last=replace(entry, seal=seal(self.head, entry.facts)))
+
+    def following(self, time: str, epsilon: Fraction, delta: Fraction, plan: str, query: str, about: About) -> Entry:
+        """The entry that follows the last one within its period, without a seal."""
+        last = self.last
+        return Entry(
+            last.number + 1, time, plan, query, epsilon, delta, "", last.spent + epsilon, last.spent_delta + delta,
+            about, last.period, last.period_spent + epsilon, last.period_spent_delta + delta,
+        )  # fmt: skip
 
     def settled(self, place: str, witness: str) -> Balance:
         """The balance with one more home: where the file lives from now on."""
@@ -105,16 +214,18 @@ class Balance:
 
     def refuse_excess(self, epsilon: Fraction, delta: Fraction) -> None:
         total, small = self.last.spent + epsilon, self.last.spent_delta + delta
-        if total > self.epsilon:
+        within = f" in {self.last.period}" if self.period else ""
+        if epsilon > self.left:
+            cure = "wait for the next one" if self.period else "ask for a new budget"
             raise BudgetExceeded(
                 f"This release costs epsilon {epsilon} and study {self.study!r} has "
-                f"{self.left} left of {self.epsilon}. Nothing was charged; "
-                f"use a smaller epsilon or ask for a new budget."
+                f"{self.left} left of {self.epsilon}{within}. Nothing was charged; "
+                f"use a smaller epsilon or {cure}."
             )
-        if small > self.delta:
+        if delta > self.left_delta:
             raise BudgetExceeded(
                 f"This release costs delta {delta} and study {self.study!r} has "
-                f"{self.delta - self.last.spent_delta} left. Nothing was charged."
+                f"{self.left_delta} left{within}. Nothing was charged."
             )
         if not is_simple(total) or not is_simple(small):
             raise ParameterError(
@@ -125,10 +236,16 @@ class Balance:
 
 @dataclass(frozen=True)
 class Book:
-    """A whole ledger, read and verified: its balance and every charge."""
+    """A whole ledger, read and verified: its balance, every charge, and what became of them."""
 
     balance: Balance
     entries: tuple[Entry, ...]
+    outputs: tuple[Output, ...] = ()
+
+    @property
+    def balance_now(self) -> Balance:
+        """The balance by today's calendar: in a new period nothing is spent yet."""
+        return self.balance.at(now())
 
 
 def moves(homes: Iterable[Home]) -> dict[str, str]:

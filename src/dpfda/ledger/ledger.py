@@ -8,24 +8,21 @@ from __future__ import annotations
 import os
 import sqlite3
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
 from pathlib import Path
-from typing import Any, TypeVar
 
-from dpfda.core import markup
 from dpfda.core.checks import Epsilon, as_epsilon
 from dpfda.core.codec import exact_fraction
-from dpfda.core.errors import LedgerError, ParameterError, shown
-from dpfda.core.files import as_path
-from dpfda.ledger import home, store
-from dpfda.ledger.entries import FORMAT, Balance, Entry, now, seal
+from dpfda.core.errors import AlreadyCharged, LedgerError, ParameterError, printable, shown
+from dpfda.core.files import as_path, digest_of
+from dpfda.ledger import entries, home, store, tables
+from dpfda.ledger.entries import FORMATS, About, Balance, Book, Entry, Output, seal
+from dpfda.ledger.periods import check_period
+from dpfda.ledger.releases import Charged, Finding, as_releases, check_own, entry_of, examine, restored
 
-#: How many charges a notebook shows, and the longest fraction that it writes out.
-SHOWN, MOST_DIGITS = 10, 20
-T = TypeVar("T")
-#: The longest name of a plan or a query in an entry.
+#: The longest name of a plan or a query in an entry, and the longest note.
 LONGEST_TEXT = 2000
 CURE = "Pass ledger='study.ledger', or dp.Ledger.create('study.ledger', epsilon=2, study='load-2026')."
 
@@ -40,6 +37,10 @@ class Ledger:
         The file.
     study : str, optional
         The study that the file must belong to. Default: whichever it is.
+    note, operator : str, optional
+        What charges that are made through this object say beside their cost: a note, and who makes them.
+    run : str, optional
+        Which run of a job they belong to. One run is charged once: the same text a second time is refused.
 
     Raises
     ------
@@ -59,8 +60,13 @@ class Ledger:
 
     path: Path
     study: str | None = None
+    note: str = ""
+    operator: str = ""
+    run: str = ""
 
     def __post_init__(self) -> None:
+        for name in ("note", "operator", "run"):
+            _check_text(f"the {name} of a charge is", getattr(self, name), f"Pass {name}='...'.")
         if not (self.study is None or isinstance(self.study, str)):
             raise ParameterError("study is the name of a ledger's study", shown(self.study), "Pass study='load-2026'.")
         path = as_path(self.path, "a ledger", CURE)
@@ -68,17 +74,29 @@ class Ledger:
         object.__setattr__(self, "study", self._read().study)  # another study's file in this place is refused
 
     @classmethod
-    def create(cls, path: str | os.PathLike[str], *, epsilon: Epsilon | None, study: str, delta: Epsilon = 0) -> Ledger:
-        """A new ledger file with a total budget; never overwrites one."""
-        budget, delta_cost = as_epsilon(epsilon), _as_delta(delta)
+    def create(
+        cls,
+        path: str | os.PathLike[str],
+        *,
+        epsilon: Epsilon | None,
+        study: str,
+        delta: Epsilon = 0,
+        period: str | None = None,
+    ) -> Ledger:
+        """A new ledger file with a total budget; never overwrites one.
+
+        With a `period` ("year", "quarter", "month", "week", "day") the budget is that of one period of the UTC
+        calendar and renews with the next one, never because a clock went back.
+        """
+        budget, delta_cost, rule = as_epsilon(epsilon), _as_delta(delta), check_period(period)
         if not isinstance(study, str) or not study.strip() or not study.isprintable() or len(study) > LONGEST_TEXT:
             raise ParameterError(
                 "a ledger belongs to a study with a printable name", shown(study), "Pass study='load-2026'."
             )
         target = as_path(path, "a ledger", CURE).absolute()
-        row = (FORMAT, study, str(budget), str(delta_cost), now())
+        row = (FORMATS[rule], study, str(budget), str(delta_cost), entries.now())
         with store.making(target) as db:
-            balance = Balance.before_charges(study, budget, delta_cost, row[-1], seal("", row))
+            balance = Balance.before_charges(study, budget, delta_cost, row[-1], seal("", row), rule)
             home.testify(target, home.mark(balance))
             db.executescript(";".join(("BEGIN IMMEDIATE", store.SCHEMA, *store.TOTALS)))
             db.execute("INSERT INTO study VALUES (?, ?, ?, ?, ?, ?)", (*row, balance.last.seal))
@@ -90,19 +108,11 @@ class Ledger:
         """Write a charge down, or refuse it; when this returns, the charge is on disk and stays."""
         cost, delta_cost = as_epsilon(epsilon), _as_delta(delta)
         for text in (plan, query):
-            if not isinstance(text, str) or not text.isprintable() or len(text) > LONGEST_TEXT:
-                raise ParameterError(
-                    f"the plan and the query of a charge are printable texts of at most {LONGEST_TEXT:,} characters",
-                    shown(text), "Pass query='mean'.",
-                )  # fmt: skip
+            _check_text("the plan and the query of a charge are", text, "Pass query='mean'.")
         with store.writing(self.path) as db:
-            seen = home.testimony(self.path)
-            balance = store.load_balance(db, self.path.name, self.study)
-            self._refuse_elsewhere(db, balance, seen)
-            if home.is_unsettled(self.path, balance):
-                home.testify(self.path, home.mark(balance))
-                balance = _settle(db, home.settled_here(self.path, balance))
-            charged = balance.charged(cost, delta_cost, plan, query)
+            balance = self._settled(db)
+            self._refuse_repeated(db)
+            charged = balance.charged(cost, delta_cost, plan, query, About(self.note, self.operator, self.run))
             store.add_entry(db, charged.last)
         return self._standing(charged)
 
@@ -112,33 +122,69 @@ class Ledger:
         with store.reading(self.path) as db:
             balance = store.load_balance(db, self.path.name, self.study)
             self._refuse_elsewhere(db, balance, seen)
-        balance.refuse_excess(as_epsilon(epsilon), _as_delta(delta))
+            self._refuse_repeated(db)
+        balance.at(entries.now()).refuse_excess(as_epsilon(epsilon), _as_delta(delta))
 
     def history(self) -> tuple[Entry, ...]:
         """Every charge in the order of its number; times state what the clock said."""
-        with store.reading(self.path) as db:
-            return store.load_book(db, self.path.name, self.study).entries
+        return self.book().entries
 
-    def verify(self, releases: Iterable[Any] = ()) -> tuple[Entry, ...]:
+    def outputs(self) -> tuple[Output, ...]:
+        """Every free entry: which file was written for a charge, and its digest."""
+        return self.book().outputs
+
+    def record_output(self, release: Charged, path: str | os.PathLike[str]) -> Output:
+        """Write down, free of charge, which file holds a release that was charged here, with the digest of the file.
+
+        Parameters
+        ----------
+        release : Release
+            A release that this ledger was charged for.
+        path : path
+            The file that was written from it; it is named as seen from the folder of the ledger.
+
+        Returns
+        -------
+        Output
+            The free entry; the one that is there already, if the same was written down before.
+        """
+        (given,) = as_releases([release])
+        check_own(given, self.study)
+        sha256, file = digest_of(path), printable(_as_seen_from(self.path.parent, path))
+        _check_text("the name of an output is", file, "Choose a shorter one.")
+        with store.writing(self.path) as db:
+            self._settled(db)
+            number = given.entry or 0
+            if number < 1 or given.seal is None or store.seal_of(db, number) != given.seal:
+                raise LedgerError(f"{self.path.name!r} does not hold the charge of this {given.query}. Use its own.")
+            known = store.outputs_of(db, number)
+            if known and (known[-1].file, known[-1].sha256) == (file, sha256):
+                return known[-1]
+            last = store.last_output(db)
+            output = Output(1 if last is None else last.number + 1, entries.now(), number, file, sha256, "")
+            sealed = output.on(self._study_seal(db) if last is None else last.seal, given.seal)
+            output = replace(output, seal=sealed)
+            store.add_output(db, output)
+        return output
+
+    def verify(self, releases: Iterable[Charged] = ()) -> tuple[Entry, ...]:
         """The charges of these releases, if this is the ledger in use, intact to its first entry, and holds them all.
 
         A ledger that was rolled back or forked lacks a charge that a saved release names with its seal.
         """
+        found = self.examine(releases)
+        for finding in found:
+            if finding.problem:
+                raise LedgerError(finding.problem)
+        return tuple(finding.entry for finding in found if finding.entry is not None)
+
+    def examine(self, releases: Iterable[Charged] = ()) -> tuple[Finding, ...]:
+        """The same with an answer for each release, in their order: its charge, or what is wrong."""
         seen = home.testimony(self.path)
         with store.reading(self.path) as db:
             book = store.load_book(db, self.path.name, self.study)
             self._refuse_elsewhere(db, book.balance, seen)
-        found = []
-        for release in _releases(releases):
-            entry = self._entry_of(book.entries, release)
-            if entry is None:
-                raise LedgerError(
-                    f"{self.path.name!r} does not hold the charge of a {release.query} released {release.created} "
-                    f"(entry {release.entry}, seal {release.seal[:16]}): an older copy took its place, or there are "
-                    f"two. Write it in: dpfda ledger adopt {self.path.name} --release FILE."
-                )
-            found.append(entry)
-        return tuple(found)
+        return tuple(examine(book.entries, release, self.study, self.path.name) for release in as_releases(releases))
 
     def backup(self, path: str | os.PathLike[str]) -> Path:
         """One state of the ledger in a new file, while others go on charging; it refuses charges until adopted."""
@@ -148,27 +194,31 @@ class Ledger:
             memory.backup(db)
         return target
 
-    def adopt(self, *, releases: Iterable[Any] = (), spent: Epsilon | None = None) -> tuple[Entry, ...]:
+    def adopt(self, *, releases: Iterable[Charged] = (), spent: Epsilon | None = None) -> tuple[Entry, ...]:
         """Make a copied or restored file the one in use, after writing in what was released since it was copied.
 
         `releases` are the saved releases that it may lack, `spent` is an amount (0: nothing was released). The
         act is recorded. Whoever adopts a copy says that no other is in use: the promise of the budget rests on it.
+        Of a ledger that is in use and lacks nothing, nothing is changed.
         """
-        given = _releases(releases)
-        if spent is None and not given:
-            raise ParameterError(
-                "what was released since the file was copied must be said", "nothing",
-                "Pass spent=0 if nothing was, spent=1/2 for an amount, or the saved releases.",
-            )  # fmt: skip
+        given = as_releases(releases)
         amount = Fraction(0) if spent is None or exact_fraction(spent) == 0 else as_epsilon(spent, "spent")
         with store.writing(self.path) as db:
-            book = store.load_book(db, self.path.name, self.study)
+            seen, book = home.testimony(self.path), store.load_book(db, self.path.name, self.study)
             balance, new = book.balance, list[Entry]()
             for release in given:
-                if self._entry_of((*book.entries, *new), release) is None:
+                check_own(release, self.study)
+                if entry_of((*book.entries, *new), release) is None:
                     cost, delta_cost = as_epsilon(release.plan.epsilon), _as_delta(release.plan.delta)
-                    balance = balance.charged(cost, delta_cost, release.plan.digest, _restored(release))
+                    balance = balance.charged(cost, delta_cost, release.plan.digest, restored(release))
                     new.append(balance.last)
+            if not new and not amount and self._in_use(db, balance, seen):
+                return ()
+            if spent is None and not given:
+                raise ParameterError(
+                    "what was released since the file was copied must be said", "nothing",
+                    "Pass spent=0 if nothing was, spent=1/2 for an amount, or the saved releases.",
+                )  # fmt: skip
             if amount:
                 balance = balance.charged(amount, Fraction(0), "unknown", "released before this file was adopted")
                 new.append(balance.last)
@@ -185,15 +235,18 @@ class Ledger:
 
     @property
     def budget(self) -> Fraction:
+        """The budget: of one period, where it renews."""
         return self._read().epsilon
 
     @property
     def spent(self) -> Fraction:
+        """All that was ever charged, over all periods."""
         return self._read().last.spent
 
     @property
     def remaining(self) -> Fraction:
-        return self._read().left
+        """What is left now: of this period, where the budget renews."""
+        return self._now().left
 
     @property
     def delta_budget(self) -> Fraction:
@@ -202,26 +255,72 @@ class Ledger:
 
     @property
     def delta_spent(self) -> Fraction:
+        """All the delta that was ever charged, over all periods."""
         return self._read().last.spent_delta
+
+    @property
+    def period(self) -> str:
+        """How often the budget renews ("year"); empty where it never does."""
+        return self._read().period
+
+    @property
+    def current_period(self) -> str:
+        """The period that a charge would belong to now ("2026"); empty where a budget does not renew."""
+        return self._now().last.period
+
+    @property
+    def period_spent(self) -> Fraction:
+        """What this period has cost so far; all that was ever spent where there are no periods."""
+        return self._now().last.period_spent
+
+    @property
+    def in_use(self) -> bool:
+        """Whether this file is the ledger in use: no copy, no backup, nothing restored over it."""
+        seen = home.testimony(self.path)
+        with store.reading(self.path) as db:
+            return self._in_use(db, store.load_balance(db, self.path.name, self.study), seen)
 
     def _repr_html_(self) -> str:
         """The budget, and the last charges."""
-        entries = self.history()
-        balance = self._read()
-        budget = [("study", balance.study), ("budget", _cost(balance.epsilon, balance.delta))]
-        budget += [
-            ("spent", _cost(balance.last.spent, balance.last.spent_delta)),
-            ("left", _cost(balance.left, balance.delta - balance.last.spent_delta)),
-            ("charges", f"{len(entries):,}"),
-        ]
-        rows = [(str(e.number), e.time, e.query, _cost(e.epsilon, e.delta), e.plan[:12]) for e in entries[-SHOWN:]]
-        names = ("number", "time", "query", "cost", "plan")
-        last = markup.columns(f"The last {len(rows)} charges", names, rows) if rows else ""
-        return markup.facts("Ledger", budget) + last
+        return tables.as_html(self.book())
 
     def _read(self) -> Balance:
         with store.reading(self.path) as db:
             return store.load_balance(db, self.path.name, self.study)
+
+    def _now(self) -> Balance:
+        return self._read().at(entries.now())
+
+    def book(self) -> Book:
+        """All of it, verified: the balance, every charge and every free entry."""
+        with store.reading(self.path) as db:
+            return store.load_book(db, self.path.name, self.study)
+
+    def _settled(self, db: sqlite3.Connection) -> Balance:
+        """The balance of a ledger in use that is about to be written to, with its home written down."""
+        seen = home.testimony(self.path)
+        balance = store.load_balance(db, self.path.name, self.study)
+        self._refuse_elsewhere(db, balance, seen)
+        if home.is_unsettled(self.path, balance):
+            home.testify(self.path, home.mark(balance))
+            balance = _settle(db, home.settled_here(self.path, balance))
+        return balance
+
+    def _refuse_repeated(self, db: sqlite3.Connection) -> None:
+        if self.run and store.has_run(db, self.run):
+            raise AlreadyCharged(f"The run {self.run!r} was charged to {self.path.name!r} before. Nothing was charged.")
+
+    def _in_use(self, db: sqlite3.Connection, balance: Balance, seen: str | None) -> bool:
+        try:
+            self._refuse_elsewhere(db, balance, seen)
+        except LedgerError:
+            return False
+        return True
+
+    def _study_seal(self, db: sqlite3.Connection) -> str:
+        sealed = store.seal_of(db, 0)
+        assert sealed is not None  # the balance was read
+        return sealed
 
     def _refuse_elsewhere(self, db: sqlite3.Connection, balance: Balance, seen: str | None) -> None:
         home.refuse_elsewhere(self.path, balance, seen, partial(store.seal_of, db))
@@ -238,37 +337,25 @@ class Ledger:
         home.testify(self.path, home.mark(balance))
         return balance.last
 
-    def _entry_of(self, entries: tuple[Entry, ...], release: Any) -> Entry | None:
-        """The charge of a release of this study: its own, or the one that an adoption wrote in."""
-        if release.study != self.study:
-            other = "no ledger" if release.study is None else f"the ledger of study {release.study!r}"
-            raise LedgerError(f"A {release.query} released {release.created} was charged to {other}. Leave it out.")
-        if 0 < release.entry <= len(entries) and entries[release.entry - 1].seal == release.seal:
-            return entries[release.entry - 1]
-        restored = _restored(release)
-        return next((e for e in entries if (e.plan, e.query) == (release.plan.digest, restored)), None)
-
-
-def _releases(given: Iterable[T]) -> list[T]:
-    """Saved releases, each of which says where it was charged."""
-    found = list(given) if isinstance(given, Iterable) else None
-    if found is None or not all(hasattr(release, "seal") and hasattr(release, "study") for release in found):
-        raise ParameterError("these are releases", shown(given), "Pass releases=[dp.load('mean.json'), ...].")
-    return found
-
-
-def _restored(release: Any) -> str:
-    return f"{release.query} (restored: entry {release.entry}, seal {release.seal})"
-
 
 def _settle(db: sqlite3.Connection, settled: Balance) -> Balance:
     store.add_home(db, settled.homes[-1])
     return settled
 
 
-def _cost(epsilon: Fraction, delta: Fraction) -> str:
-    exact = str(epsilon) if len(str(epsilon)) <= MOST_DIGITS else f"about {float(epsilon):g}"
-    return f"epsilon {exact}" + (f", delta {float(delta):g}" if delta else "")
+def _check_text(rule: str, text: object, cure: str) -> None:
+    """Texts of entries are printed in tables and sealed as they are."""
+    if not isinstance(text, str) or not text.isprintable() or len(text) > LONGEST_TEXT:
+        kind = "printable texts" if rule.endswith("are") else "a printable text"
+        raise ParameterError(f"{rule} {kind} of at most {LONGEST_TEXT:,} characters", shown(text), cure)
+
+
+def _as_seen_from(folder: Path, path: str | os.PathLike[str]) -> str:
+    """A path as seen from a folder, so that a study that is moved as a whole still finds its files."""
+    try:
+        return Path(os.path.relpath(os.path.realpath(path), os.path.realpath(folder))).as_posix()
+    except ValueError:  # another drive
+        return str(Path(path).absolute())
 
 
 def _as_delta(value: object) -> Fraction:

@@ -12,13 +12,14 @@ import stat
 import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
+from dataclasses import replace
 from difflib import SequenceMatcher
 from functools import cache
 from pathlib import Path
 
 from dpfda.core.errors import FileError, LedgerError
 from dpfda.ledger import verified
-from dpfda.ledger.entries import Balance, Book, Entry, Home, broken
+from dpfda.ledger.entries import Balance, Book, Entry, Home, Output, broken
 
 WAIT_SECONDS = 30.0
 PAUSE_SECONDS = 0.004
@@ -46,6 +47,17 @@ HOME = (
     "CREATE TRIGGER home_kept BEFORE DELETE ON home BEGIN SELECT RAISE(ABORT, 'append-only'); END",
 )
 TOTALS = ("ALTER TABLE entry ADD COLUMN spent TEXT", "ALTER TABLE entry ADD COLUMN spent_delta TEXT")
+#: Still younger: what an entry says beside its charge, and what became of it. Made when there is something to say.
+DETAILS = (
+    "CREATE TABLE detail (number INTEGER PRIMARY KEY, note TEXT NOT NULL, operator TEXT NOT NULL, run TEXT NOT NULL,"
+    " period TEXT NOT NULL, period_spent TEXT NOT NULL, period_spent_delta TEXT NOT NULL)",
+    "CREATE TRIGGER detail_fixed BEFORE UPDATE ON detail BEGIN SELECT RAISE(ABORT, 'append-only'); END",
+    "CREATE TRIGGER detail_kept BEFORE DELETE ON detail BEGIN SELECT RAISE(ABORT, 'append-only'); END",
+    "CREATE TABLE output (number INTEGER PRIMARY KEY, time TEXT NOT NULL, charge INTEGER NOT NULL, file TEXT NOT NULL,"
+    " sha256 TEXT NOT NULL, seal TEXT NOT NULL)",
+    "CREATE TRIGGER output_fixed BEFORE UPDATE ON output BEGIN SELECT RAISE(ABORT, 'append-only'); END",
+    "CREATE TRIGGER output_kept BEFORE DELETE ON output BEGIN SELECT RAISE(ABORT, 'append-only'); END",
+)
 #: Errors that are about the disk and its permissions, not about the content.
 OUTSIDE = {
     sqlite3.SQLITE_PERM, sqlite3.SQLITE_NOMEM, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_FULL,
@@ -120,7 +132,14 @@ def load_balance(db: sqlite3.Connection, name: str, study: str | None) -> Balanc
 def load_book(db: sqlite3.Connection, name: str, study: str | None) -> Book:
     """Read and verify the whole file: every seal and every total."""
     start, entries = _opened(db, name, study)
-    return verified.book(name, start, db.execute(f"{entries} ORDER BY number"))
+    book = verified.book(name, start, db.execute(f"{entries} ORDER BY number"))
+    if not _has_details(db):
+        return book
+    stray = "SELECT 1 FROM detail WHERE number NOT IN (SELECT number FROM entry) LIMIT 1"
+    if db.execute(stray).fetchone():
+        raise broken(name)
+    rows = db.execute("SELECT number, time, charge, file, sha256, seal FROM output ORDER BY number")
+    return replace(book, outputs=verified.outputs(name, start.last.seal, book.entries, rows))
 
 
 def seal_of(db: sqlite3.Connection, number: int) -> str | None:
@@ -130,11 +149,55 @@ def seal_of(db: sqlite3.Connection, number: int) -> str | None:
     return found[0] if found else None
 
 
+def has_run(db: sqlite3.Connection, run: str) -> bool:
+    """Whether a charge belongs to this run of a job."""
+    return _has_details(db) and db.execute("SELECT 1 FROM detail WHERE run = ?", (run,)).fetchone() is not None
+
+
+def outputs_of(db: sqlite3.Connection, charge: int) -> list[Output]:
+    """The free entries of a charge, oldest first."""
+    return _outputs(db, "WHERE charge = ? ORDER BY number", charge)
+
+
+def last_output(db: sqlite3.Connection) -> Output | None:
+    return next(iter(_outputs(db, "ORDER BY number DESC LIMIT 1")), None)
+
+
+def _outputs(db: sqlite3.Connection, which: str, *values: int) -> list[Output]:
+    if not _has_details(db):
+        return []
+    rows = db.execute(f"SELECT number, time, charge, file, sha256, seal FROM output {which}", values)
+    return [Output(*row) for row in rows]
+
+
 def add_entry(db: sqlite3.Connection, entry: Entry) -> None:
-    if len(db.execute("SELECT * FROM entry LIMIT 0").description) < len(entry.row):
+    _bring_to_totals(db)
+    db.execute("INSERT INTO entry VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", entry.row)
+    if entry.details:
+        _bring_to_details(db)
+        db.execute("INSERT INTO detail VALUES (?, ?, ?, ?, ?, ?, ?)", (entry.number, *entry.details))
+
+
+def add_output(db: sqlite3.Connection, output: Output) -> None:
+    _bring_to_totals(db)
+    _bring_to_details(db)
+    db.execute("INSERT INTO output VALUES (?, ?, ?, ?, ?, ?)", output.row)
+
+
+def _bring_to_totals(db: sqlite3.Connection) -> None:
+    if len(db.execute("SELECT * FROM entry LIMIT 0").description) < verified.TOTALS.stop:
         for statement in TOTALS:
             db.execute(statement)
-    db.execute("INSERT INTO entry VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", entry.row)
+
+
+def _bring_to_details(db: sqlite3.Connection) -> None:
+    if not _has_details(db):
+        for statement in DETAILS:
+            db.execute(statement)
+
+
+def _has_details(db: sqlite3.Connection) -> bool:
+    return db.execute("SELECT 1 FROM sqlite_master WHERE name = 'detail'").fetchone() is not None
 
 
 def add_home(db: sqlite3.Connection, home: Home) -> None:
@@ -166,7 +229,9 @@ def _opened(db: sqlite3.Connection, name: str, study: str | None) -> tuple[Balan
     if study is not None and start.study != study:
         raise LedgerError(f"{name!r} is the ledger of study {start.study!r}, not of {study!r}. Pass the right file.")
     totals = "spent, spent_delta" if age > 1 else "NULL, NULL"
-    return start, f"SELECT number, time, plan, query, epsilon, delta, seal, {totals} FROM entry"
+    said = "note, operator, run, period, period_spent, period_spent_delta"
+    said, beside = (said, " LEFT JOIN detail USING (number)") if age > 2 else (", ".join(["NULL"] * 6), "")
+    return start, f"SELECT number, time, plan, query, epsilon, delta, seal, {totals}, {said} FROM entry{beside}"
 
 
 def _check_schema(db: sqlite3.Connection, name: str) -> int:
@@ -184,10 +249,10 @@ def _check_schema(db: sqlite3.Connection, name: str) -> int:
 
 @cache
 def _schemas() -> list[list[tuple[str, ...]]]:
-    """What SQLite keeps of our schema: as it was first, then with homes, then with totals."""
+    """What SQLite keeps of our schema: as it was first, then with homes, then with totals, then with details."""
     found = []
     with closing(sqlite3.connect(":memory:")) as db:
-        for script in (SCHEMA, ";".join(HOME), ";".join(TOTALS)):
+        for script in (SCHEMA, ";".join(HOME), ";".join(TOTALS), ";".join(DETAILS)):
             db.executescript(script)
             found.append(db.execute("SELECT type, name, tbl_name, sql FROM sqlite_master ORDER BY name").fetchall())
     return found

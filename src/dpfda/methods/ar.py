@@ -68,6 +68,12 @@ class AR(Penalized):
             ),
         )
 
+    def describe(self, basis: str) -> str:
+        assert self.eta is not None
+        assert self.psi is not None
+        threshold = f"{self.psi / 2:.3g} / l^{self.eta / 2:.3g} for the j-th eigenvalue l (a lasso penalty)"
+        return f"the coefficients in {basis}, with a soft threshold of {threshold}"
+
     def _best_psi(self, problem: Problem, epsilon: Fraction, unit: np.ndarray, max_abs: np.ndarray) -> float:
         """For a given set of live coefficients the risk grows with psi, so the best psi just kills one of them."""
         deadly = np.unique((max_abs / unit)[problem.n_public :]) * (1 + 1e-12)  # surely dead, whatever the rounding

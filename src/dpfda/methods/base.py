@@ -40,6 +40,7 @@ class Method(Fact, ABC):
       (`Laplace`, `Ball`, `Gaussian`), which hides every difference in the problem's sensitivity: a method can then be
       clumsy, but not unsafe. What the parts cost adds up to `epsilon` at most.
     * `resolved`, if a parameter can be None: the same method with that parameter chosen.
+    * `describe`, what it does in the words of a paper: else methods paragraphs name it as Python does.
     * `frame`, if it needs other coordinates than the problem's own, or is for some problems only.
 
     `LaplaceMethod` goes from a filter to its part. `composite` and `count_share` are for methods of several
@@ -73,6 +74,10 @@ class Method(Fact, ABC):
     def title(self) -> str:
         """What it is called in comparisons."""
         return type(self).__name__
+
+    def describe(self, basis: str) -> str:
+        """What noise is added to, as a methods section says it; `basis` says what coefficients are coefficients of."""
+        return f"what {self!r} makes of the coefficients in {basis}"
 
 
 class LaplaceMethod(Method):

@@ -63,3 +63,8 @@ class Bernstein(Method):
         scales = even * (sensitivity.support(even) / float(epsilon))
         law = Laplace.calibrated(epsilon, scales, even, sensitivity, problem.max_abs[:size])
         return (Part(np.arange(size), even, law),)
+
+    def describe(self, basis: str) -> str:
+        often = f" (iterated, of order {self.order})" if self.order > 1 else ""
+        lattice = f"the values on a lattice of {self.lattice + 1} points along each axis"
+        return f"{lattice}, between which Bernstein polynomials{often} run (Aldà and Rubinstein, 2017)"

@@ -123,3 +123,6 @@ class Centred(Method):
         parts = self.method.calibrate(problem, epsilon * self.rest)
         check_pure(parts)
         return parts
+
+    def describe(self, basis: str) -> str:
+        return self.method.describe(basis)

@@ -55,6 +55,9 @@ class FRL(Checked, LaplaceMethod):
         assert count is not None
         return (self._part(problem, epsilon, first(count, problem)),)
 
+    def describe(self, basis: str) -> str:
+        return f"the first {self.components} coefficients in {basis}"
+
     def _count_risk(self, problem: Problem, epsilon: Fraction, count: int) -> float:
         return self._risk(problem, epsilon, first(count, problem))
 

@@ -12,7 +12,7 @@ from dpfda.core.checks import check_positive
 from dpfda.core.codec import exact_fraction
 from dpfda.core.errors import ParameterError, shown
 from dpfda.methods.base import Method, best_scale, class_risk, noised, powers
-from dpfda.methods.qr import check_no_psi, ridge
+from dpfda.methods.qr import check_no_psi, describe_ridge, ridge
 from dpfda.noise import Gaussian
 from dpfda.noise.gaussian import multiplier
 from dpfda.problems.contracts import Problem
@@ -89,6 +89,9 @@ class GaussianProcess(Method):
             problem.max_abs[where],
         )
         return (Part(where, filter[where], law),)
+
+    def describe(self, basis: str) -> str:
+        return describe_ridge(basis, self.eta or 1.0, self.psi)
 
     def _risk(self, problem: Problem, epsilon: Fraction, filter: np.ndarray) -> float:
         root = np.sqrt(problem.basis.eigenvalues)

@@ -98,6 +98,9 @@ class Histogram(Method):
         law = Laplace.calibrated(epsilon, scales, ones, problem.sensitivity, problem.max_abs)
         return (Part(where, ones, law),)
 
+    def describe(self, basis: str) -> str:
+        return "every count"
+
 
 def _between(bins: float, least: int) -> int:
     return int(min(max(round(bins), least), MOST_BINS))

@@ -48,6 +48,9 @@ class BallMethod(Checked):
         law = _laws_of(problem, outlined=False).law(epsilon, count, self.starts(count))
         return (Part(problem.n_public + np.arange(count), np.ones(count), law),)
 
+    def describe(self, basis: str) -> str:
+        return f"the first {self.components} coefficients in {basis}"
+
 
 class _Laws:
     """Ball noise on the first coefficients of a problem: but for its epsilon it is the same at every budget."""

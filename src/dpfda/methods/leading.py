@@ -64,3 +64,8 @@ class Leading(Method):
         where = np.flatnonzero((cast(CovarianceProblem, problem).basis.index < count).all(axis=1))
         law = Ball.calibrated(epsilon, problem.sensitivity.restricted(where), problem.max_abs[where])
         return (Part(where, np.ones(where.size), law),)
+
+    def describe(self, basis: str) -> str:
+        assert self.functions is not None
+        count = self.functions * (self.functions + 1) // 2
+        return f"the {count} coefficients of the first {self.functions} functions, in {basis}"

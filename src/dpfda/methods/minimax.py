@@ -64,6 +64,13 @@ class Minimax(Checked, LaplaceMethod):
         filter[free] = prior_energy * precision**2 / (2 + (prior_energy + problem.sampling[free]) * precision**2)
         return (self._part(problem, epsilon, filter),)
 
+    def describe(self, basis: str) -> str:
+        guess = "" if self.power is None else f", proportional to the power {self.power:.3g} of the eigenvalues"
+        return (
+            f"the coefficients in {basis}, multiplied by the filter that makes noise and bias together least for a "
+            f"public guess of their squares{guess}"
+        )
+
     def _guess(self, problem: Problem, power: float | None) -> np.ndarray:
         if power is None:
             return problem.prior_energy

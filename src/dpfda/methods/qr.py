@@ -60,6 +60,9 @@ class QR(Checked, Penalized):
         chosen = self.resolved(problem, epsilon)
         return (self._part(problem, epsilon, ridge(powers(problem.basis.eigenvalues, chosen.eta or 1.0), chosen.psi)),)
 
+    def describe(self, basis: str) -> str:
+        return describe_ridge(basis, self.eta or 1.0, self.psi)
+
     def _psi_risk(self, problem: Problem, epsilon: Fraction, powers: np.ndarray, psi: float) -> float:
         return self._risk(problem, epsilon, ridge(powers, psi))
 
@@ -69,6 +72,14 @@ def ridge(powers: np.ndarray, psi: float | None) -> np.ndarray:
     if psi is None:
         return np.where(powers > NEGLIGIBLE * powers.max(), powers, 0.0)
     return powers / (powers + psi)
+
+
+def describe_ridge(basis: str, eta: float, psi: float | None) -> str:
+    """That filter in words."""
+    if psi is None:
+        return f"the coefficients in {basis}, the j-th multiplied by l^{eta:.3g} for the j-th eigenvalue l"
+    ridge = f"l^{eta:.3g} / (l^{eta:.3g} + {psi:.3g}) for the j-th eigenvalue l (a ridge penalty)"
+    return f"the coefficients in {basis}, the j-th multiplied by {ridge}"
 
 
 def check_no_psi(psi: float | None) -> None:

@@ -81,6 +81,9 @@ class Select(Method):
         """Parts of the candidate that should be best before data: what a plan expects."""
         return min(self.parts(problem, epsilon), key=lambda parts: _risk(problem, parts))
 
+    def describe(self, basis: str) -> str:
+        return f"the coefficients in {basis} that the method of choice keeps"
+
     def parts(self, problem: Problem, epsilon: Fraction) -> list[tuple[Part, ...]]:
         """What each candidate would release with."""
         found = [method.calibrate(problem, epsilon * (1 - self.share)) for method in self.candidates]

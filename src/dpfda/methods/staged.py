@@ -191,6 +191,9 @@ class Staged(Method):
         check_pure(parts)
         return parts
 
+    def describe(self, basis: str) -> str:
+        return self.method.describe(basis)
+
     @property
     def first_share(self) -> Fraction:
         """The share of epsilon of the first round."""

@@ -83,6 +83,8 @@ class Plan(SealedFact, ABC, Generic[R]):
     epsilon: Fraction
     neighbors: str
     invalid: str
+    #: What values are, with their unit: "glucose (mmol/L)". A word beside the plan, for pictures.
+    value: str | None = None
     if TYPE_CHECKING:  # some plans have fields of these names
 
         @property
@@ -171,7 +173,7 @@ class Plan(SealedFact, ABC, Generic[R]):
     def build_release(self, drawn: Sequence[np.ndarray], receipt: Receipt) -> R:
         """The release that these draws come to, with what is done after the noise by default."""
         coefficients = codec.frozen_array(self.schedule.combine(drawn))
-        facts = self.schedule.extra_fields(drawn) | dataclasses.asdict(receipt)
+        facts = self.schedule.extra_fields(drawn) | vars(receipt)
         return self.postprocessed(self.release_type(plan=self, coefficients=coefficients, raw=coefficients, **facts))
 
     @property
@@ -347,7 +349,8 @@ class Plan(SealedFact, ABC, Generic[R]):
 
     def to_json(self) -> str:
         """The whole plan as text, with a version and a checksum, for review and for :meth:`from_json`."""
-        return codec.seal("plan", VERSION, {"plan": codec.to_plain(self), "chosen": codec.to_plain(self.chosen)})
+        facts = {"plan": codec.to_plain(self, beside=True), "chosen": codec.to_plain(self.chosen)}
+        return codec.seal("plan", VERSION, facts)
 
     def explain(self) -> str:
         """What the plan protects, what it costs in accuracy, and what it does not protect, in plain words."""

@@ -13,7 +13,7 @@ import numpy as np
 from dpfda.bounds.bodies import L2Ball
 from dpfda.bounds.units import BallLike
 from dpfda.core.checks import Epsilon, Invalid, Neighbors, check_choice
-from dpfda.core.codec import LATER
+from dpfda.core.codec import BESIDE, LATER
 from dpfda.core.errors import ParameterError
 from dpfda.methods import Auto, Centred, KNorm, Leading, Method
 from dpfda.methods.staged import LARGEST, SMALLEST
@@ -26,7 +26,7 @@ from dpfda.plans.schedule import Schedule
 from dpfda.problems.covariance import MOST_SQUARES, CovarianceProblem
 from dpfda.results.covariance import CovarianceRelease
 from dpfda.results.covariance_bands import Checked
-from dpfda.results.wording import AccuracyWords, Wording
+from dpfda.results.wording import AccuracyWords, Wording, kernel_in_words
 from dpfda.spaces.alignment import Align
 from dpfda.spaces.grid import Grid
 from dpfda.spaces.kernels import Kernel
@@ -81,6 +81,9 @@ class CovariancePlan(Plan[CovarianceRelease]):
         Whose a record is, where a person or a household has several: a column, or a rule.
     align : Align, "linear" or "smooth", optional
         Brings curves at their own times, or with gaps, to the grid.
+    value : str, optional
+        What values are, with their unit in brackets, such as "glucose (mmol/L)": a name for pictures, kept in files and
+        outside the digest.
 
     Raises
     ------
@@ -117,6 +120,7 @@ class CovariancePlan(Plan[CovarianceRelease]):
             postprocess: bool = True,
             unit: Unit | str | None = None,
             align: Align | Literal["linear", "smooth"] | None = None,
+            value: str | None = None,
         ) -> None: ...
 
     n: int
@@ -132,6 +136,7 @@ class CovariancePlan(Plan[CovarianceRelease]):
     postprocess: bool = True
     unit: Unit | None = field(default=None, metadata=LATER)
     align: Align | None = field(default=None, metadata=LATER)
+    value: str | None = field(default=None, compare=False, metadata=BESIDE)
 
     def __post_init__(self) -> None:
         if self.kernel is None:
@@ -224,4 +229,5 @@ class CovariancePlan(Plan[CovarianceRelease]):
             numbers=self.schedule.numbers_text,
             accuracy=AccuracyWords(self, self.bound.outer**2, "the bound's radius squared", RISK),
             kernel=repr(self.kernel),
+            basis=f"products of two eigenfunctions of {kernel_in_words(repr(self.kernel))}",
         )

@@ -10,10 +10,18 @@ import numpy as np
 
 from dpfda.bounds.bodies import Bound, L2Ball
 from dpfda.bounds.units import UnitBound
-from dpfda.core.checks import INVALID, NEIGHBORS, as_epsilon, check_choice, check_integer, number_of_records
+from dpfda.core.checks import (
+    INVALID,
+    NEIGHBORS,
+    as_epsilon,
+    check_choice,
+    check_integer,
+    check_value,
+    number_of_records,
+)
 from dpfda.core.errors import ParameterError, shown
 from dpfda.plans.checks import check_method
-from dpfda.results.wording import bound_meaning, describe_bound
+from dpfda.results.wording import bound_meaning, bound_words, describe_bound
 from dpfda.spaces.alignment import Alignment, as_align
 from dpfda.spaces.grid import AnyGrid, Grid
 from dpfda.spaces.kernels import as_kernel
@@ -46,6 +54,7 @@ def check_curves(plan: CurvePlan, bound: type, alone: str, length: float = 0.1) 
 def check_records(plan: CurvePlan, bound: type, alone: str) -> None:
     """The same for what every plan about curves has: no kernel, no method."""
     put = partial(object.__setattr__, plan)
+    check_value(plan.value)
     put("epsilon", as_epsilon(plan.epsilon))
     put("n", number_of_records(plan.n, alone))
     if isinstance(plan.bound, UnitBound):
@@ -139,18 +148,20 @@ def with_words(grid: AnyGrid) -> str:
 
 def curve_words(plan: CurvePlan, noun: str) -> tuple[tuple[tuple[str, str], ...], str]:
     """Rows of the table and the paragraph about how each record is treated."""
-    bound = describe_bound(plan.bound, plan.grid.volume)
-    bound += ", over all components together" if plan.grid.count > 1 else ""
+    together = ", over all components together" if plan.grid.count > 1 else ""
+    bound = describe_bound(plan.bound, plan.grid.volume) + together
     rows, more = curve_facts(plan, noun)
     told: tuple[tuple[str, str], ...] = ()
     if has_units(plan):
         meaning = bound_meaning(cast(L2Ball, plan.bound), plan.grid, noun)
         told, more = (("in their units", meaning),), f" {meaning[:1].upper()}{meaning[1:]}.{more}"
     text = (
-        f"Each {noun} is clipped to a public bound before it is used ({bound}). The guarantee "
-        f"holds whatever the data is; only accuracy depends on the bound being a good one.{more}"
+        f"Each {noun} is clipped to a public bound before it is used ({bound_words(plan.bound, plan.grid.volume)}"
+        f"{together}). The guarantee holds whatever the data is; only accuracy depends on the bound being a good one."
+        f"{more}"
     )
-    return (("bound", bound), *told, ("grid", repr(plan.grid)), *rows), text
+    values = () if plan.value is None else (("values", plan.value),)
+    return (("bound", bound), *told, *values, ("grid", repr(plan.grid)), *rows), text
 
 
 def has_units(plan: CurvePlan) -> bool:

@@ -344,6 +344,15 @@ class DensityPlan(Plan[DensityRelease]):
         return self.problem.counted(table)
 
     @property
+    def _basis_words(self) -> str:
+        """What coefficients are of; counts in bins are none."""
+        if isinstance(self.chosen, Histogram):
+            return ""
+        reach = ", ".join(f"{h:.3g}" for h in self.bandwidths)
+        kernel = f", with the eigenvalues of the {type(self.kernel).__name__} kernel of bandwidth {reach}"
+        return f"the cosines on the domain other than the constant{kernel if self._uses_kernel else ''}"
+
+    @property
     def wording(self) -> Wording:
         sides = " x ".join(f"[{low:g}, {high:g}]" for low, high in self.domain)
         if self.edges is None:
@@ -378,4 +387,5 @@ class DensityPlan(Plan[DensityRelease]):
             accuracy=AccuracyWords(self, float(1 / np.sqrt(self.grid.volume)), "the uniform density's norm", RISK),
             kernel=repr(self.kernel) if self._uses_kernel else "",
             passes=self.schedule.explanation(),
+            basis=self._basis_words,
         )

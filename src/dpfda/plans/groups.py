@@ -82,8 +82,8 @@ class GroupPlan(JointPlan[P]):
         record = self.plans[0].wording.record
         if self.labels_read:
             names += (
-                f". They were read from the data: a {record} with a label of its own would show as a group, which "
-                "groups=[...] prevents"
+                f". They were read from the data: a {record} with a label of its own would show as a group, which a "
+                "public list of groups prevents"
             )
         if self.plans[0].problem.count_is_private:
             return (
@@ -95,7 +95,7 @@ class GroupPlan(JointPlan[P]):
             f"There are {names}. Which group a {record} belongs to, and how many {record}s each group has, is public "
             f"and fixed: a {record} that is replaced stays in its group and changes the release of that group only. So "
             f"all releases together cost {budget} (parallel composition), not the sum. Whether somebody belongs "
-            f"to a group is not protected; neighbors='add-remove' protects that as well."
+            f"to a group is not protected; with neighbours that add or remove a {record} it would be."
         )
 
     def check_summaries(self, summaries: Mapping[str, Summary]) -> None:

@@ -60,6 +60,12 @@ class JointPlan(SealedFact, ABC, Generic[P]):
                 "different domains, grids, bounds or neighbours",
                 "Only n, epsilon and the method may differ.",
             )
+        if len({plan.value for plan in self.plans}) > 1:
+            raise ParameterError(
+                f"{self._members_word} share one axis, and one name for their values",
+                "several",
+                "Pass the same value='...' to each plan.",
+            )
 
     @property
     def _members_word(self) -> str:
@@ -91,6 +97,11 @@ class JointPlan(SealedFact, ABC, Generic[P]):
         return self.total_cost(plan.delta for plan in self.plans)
 
     @property
+    def value(self) -> str | None:
+        """What values are, with their unit, in all of them."""
+        return self.plans[0].value
+
+    @property
     def query(self) -> str:
         return self.plans[0].query
 
@@ -109,7 +120,7 @@ class JointPlan(SealedFact, ABC, Generic[P]):
 
     def to_json(self) -> str:
         """All plans as text, with a version and a checksum."""
-        return codec.seal("plan", VERSION, {"plan": codec.to_plain(self)})
+        return codec.seal("plan", VERSION, {"plan": codec.to_plain(self, beside=True)})
 
     def __repr__(self) -> str:
         rows = [f"  {name}: n {n}, {how}, expected risk {risk}, {word}" for name, n, how, risk, word in self._rows]

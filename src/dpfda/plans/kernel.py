@@ -22,9 +22,10 @@ from dpfda.core.checks import (
     check_choice,
     check_integer,
     check_positive,
+    check_value,
     number_of_records,
 )
-from dpfda.core.codec import LATER, frozen_array
+from dpfda.core.codec import BESIDE, LATER, frozen_array
 from dpfda.core.errors import ParameterError, shown
 from dpfda.core.labels import as_groups
 from dpfda.methods import FRL, KNorm, Method
@@ -32,14 +33,14 @@ from dpfda.plans.accuracy import Accuracy, KernelAccuracy
 from dpfda.plans.base import Plan
 from dpfda.plans.checks import CHOSEN, as_box, check_method
 from dpfda.plans.class_densities import ClassDensities, components_for, density_functions, suits
-from dpfda.plans.kernel_choice import as_stationary, candidates, kernel_words
+from dpfda.plans.kernel_choice import as_stationary, candidates, class_words, fit_words, kernel_words
 from dpfda.plans.schedule import Schedule
 from dpfda.plans.verdict import OtherFacts
 from dpfda.problems.label_moments import LabelMoments
 from dpfda.problems.losses import Hinge, Huber, Logistic, Loss
 from dpfda.problems.risk import RiskProblem
 from dpfda.results.function import FunctionRelease
-from dpfda.results.wording import AccuracyWords, Wording
+from dpfda.results.wording import AccuracyWords, Wording, kernel_in_words
 from dpfda.spaces.inputs import FeatureMap, InputBox
 from dpfda.spaces.stationary import Stationary
 
@@ -104,6 +105,8 @@ class KernelPlan(Plan[FunctionRelease]):
         Whether the list of classes was read from the data, where it is not private.
     way : {"densities"}, optional
         How a decision is made where no loss is minimised. Default: by densities, unless `psi` or `method` is given.
+    value : str, optional
+        What responses of a regression are, with their unit: a name for pictures, kept in files, outside the digest.
 
     Raises
     ------
@@ -141,6 +144,7 @@ class KernelPlan(Plan[FunctionRelease]):
             method: Method | None = None,
             labels_read: bool | None = None,
             way: Literal["densities"] | None = None,
+            value: str | None = None,
         ) -> None: ...
 
     n: int
@@ -162,6 +166,7 @@ class KernelPlan(Plan[FunctionRelease]):
     labels_read: bool | None = field(default=None, metadata=LATER)
     #: "densities" where classes are told apart by their densities; nothing where a penalised loss is minimised.
     way: str | None = field(default=None, metadata=LATER)
+    value: str | None = field(default=None, compare=False, metadata=BESIDE)
 
     def __post_init__(self) -> None:
         put = partial(object.__setattr__, self)
@@ -170,6 +175,7 @@ class KernelPlan(Plan[FunctionRelease]):
         put("domain", as_box(self.domain))
         put("names", as_names(self.names, len(self.domain)))
         check_choice("criterion", self.criterion, LOSSES)
+        check_value(self.value)
         put("kernel", as_stationary(self.kernel))
         self._settle_responses()
         check_choice("neighbors", self.neighbors, NEIGHBORS)
@@ -234,8 +240,8 @@ class KernelPlan(Plan[FunctionRelease]):
             if self.classes is not None:
                 raise ParameterError("a regression has no classes", shown(self.classes), "Choose another criterion.")
             return
-        if self.bound is not None or self.threshold is not None:
-            raise ParameterError("labels have no range or threshold", "one", "Choose criterion='huber', or drop it.")
+        if any(given is not None for given in (self.bound, self.threshold, self.value)):
+            raise ParameterError("labels have no range, threshold or unit", "one", "Choose 'huber', or drop it.")
         put("classes", as_groups(self.classes))
         if self.classes is None or len(self.classes) < 2:
             raise ParameterError(
@@ -360,19 +366,15 @@ class KernelPlan(Plan[FunctionRelease]):
         if self.bound is None:
             classes = self.classes or ()
             rows.append(("classes", f"{', '.join(classes)}; positive: {classes[self.positive]}"))
-            text += f"Which classes there are is public: {', '.join(classes)}."
-            if self.labels_read:
-                text += (
-                    " They were read from the data: a record with a label of its own would show as a class, which "
-                    "classes=[...] prevents."
-                )
+            text += class_words(classes, bool(self.labels_read))
             size, name = 1.0, "a margin of one over the box"
             if isinstance(self.schedule, ClassDensities):
                 text += self.schedule.words()
                 size, name = 1.0, "the uniform density of the box"
         else:
             low, high = self.bound
-            rows.append(("responses", f"clipped to [{low:g}, {high:g}]"))
+            named = "" if self.value is None else f"{self.value}, "
+            rows.append(("responses", f"{named}clipped to [{low:g}, {high:g}]"))
             text += f"Responses are clipped to the public range [{low:g}, {high:g}]."
             size, name = (high - low) / 2, "half the range of responses over the box"
         how = f"psi {self.psi:.3g}" if self.way is None else "none: the classes' densities are compared"
@@ -390,4 +392,6 @@ class KernelPlan(Plan[FunctionRelease]):
             numbers=self.schedule.numbers_text,
             accuracy=AccuracyWords(self, size * float(np.sqrt(volume)), name, RISK),
             kernel=kernel_words(self.kernel, self.box),
+            basis=f"basis functions of {kernel_in_words(kernel_words(self.kernel, self.box))}",
+            fit=fit_words(self.criterion, self.psi) if self.way is None else "",
         )

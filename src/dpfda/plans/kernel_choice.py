@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from dpfda.core.errors import ParameterError, shown
 from dpfda.spaces.inputs import LENGTH, LENGTH_ABOVE, InputBox, kernel_basis
 from dpfda.spaces.stationary import Gaussian, Stationary
@@ -32,6 +34,21 @@ def kernel_words(kernel: Stationary, box: InputBox) -> str:
         return repr(kernel)
     share = f"{LENGTH:g}" if box.dimension <= 3 else f"{LENGTH_ABOVE * box.dimension**0.5:.2g}"
     return f"{type(kernel).__name__}, length scale {share} of each side"
+
+
+def class_words(classes: Sequence[str], labels_read: bool) -> str:
+    """Which classes there are, and whether that is private."""
+    read = (
+        " They were read from the data: a record with a label of its own would show as a class, which a public list of "
+        "classes prevents."
+    )
+    return f"Which classes there are is public: {', '.join(classes)}.{read if labels_read else ''}"
+
+
+def fit_words(criterion: str, psi: float) -> str:
+    """What is minimised, in a sentence."""
+    loss = criterion.replace("huber", "Huber")
+    return f"The function minimises the mean {loss} loss plus {psi:.3g} times its squared norm in the kernel's space."
 
 
 def candidates(box: InputBox, kernel: Stationary) -> list[int]:

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 from dpfda.bounds.bodies import Bound
 from dpfda.bounds.units import BoundLike
 from dpfda.core.checks import Epsilon, Invalid, Neighbors, check_choice
-from dpfda.core.codec import LATER, Plain, from_plain
+from dpfda.core.codec import BESIDE, LATER, Plain, from_plain
 from dpfda.core.errors import PlanMismatch
 from dpfda.methods import Auto, Method, Select, Staged
 from dpfda.methods.auto import check_share
@@ -37,7 +37,7 @@ from dpfda.results.mean import MeanRelease
 from dpfda.results.mean_bands import Evidence
 from dpfda.results.statements import Statement
 from dpfda.results.verdict import Verdict
-from dpfda.results.wording import AccuracyWords, Wording
+from dpfda.results.wording import AccuracyWords, Wording, kernel_in_words
 from dpfda.spaces.alignment import Align
 from dpfda.spaces.grid import AnyGrid
 from dpfda.spaces.kernels import Kernel
@@ -111,6 +111,9 @@ class MeanPlan(Plan[MeanRelease]):
         Whose a record is, where a person or a household has several: a column, or a rule.
     align : Align, "linear" or "smooth", optional
         Brings curves at their own times, or with gaps, to the grid.
+    value : str, optional
+        What values are, with their unit in brackets, such as "glucose (mmol/L)": a name for pictures, kept in files and
+        outside the digest.
 
     Raises
     ------
@@ -146,6 +149,7 @@ class MeanPlan(Plan[MeanRelease]):
             postprocess: bool = True,
             unit: Unit | str | None = None,
             align: Align | Literal["linear", "smooth"] | None = None,
+            value: str | None = None,
         ) -> None: ...
 
     n: int
@@ -161,6 +165,7 @@ class MeanPlan(Plan[MeanRelease]):
     postprocess: bool = True
     unit: Unit | None = field(default=None, metadata=LATER)
     align: Align | None = field(default=None, metadata=LATER)
+    value: str | None = field(default=None, compare=False, metadata=BESIDE)
 
     def __post_init__(self) -> None:
         check_curves(self, Bound, "A mean of one curve is that curve; privacy needs company.", KERNEL_LENGTH)
@@ -304,4 +309,5 @@ class MeanPlan(Plan[MeanRelease]):
             accuracy=self._accuracy_words(),
             kernel=repr(self.kernel),
             more=more,
+            basis=f"eigenfunctions of {kernel_in_words(repr(self.kernel))}",
         )

@@ -114,6 +114,10 @@ class MomentSchedule(Schedule):
         checked = checked_residuals(self.plan, residuals, gram, self.problem.response.outer)
         return Stage(checked, (part, *check_parts(checked, self.check)))
 
+    def stages(self, drawn: Sequence[np.ndarray]) -> Sequence[Stage]:
+        found = [self.next(drawn[:done]) for done in range(1, self.passes)]
+        return [self.first, *(stage for stage in found if stage is not None)]
+
     def _residuals(self, drawn: Sequence[np.ndarray], axes: np.ndarray) -> ResidualProblem:
         return ResidualProblem(**sides(self.plan, self.plan.response), rough=self.internal(drawn), axes=axes)
 

@@ -255,7 +255,7 @@ def stage_words(plan: MomentPlan[Any]) -> str:
             if how
             else "The data is read once, for two moments."
         )
-    start = f"{how} Then" if how else "The data is read four times:"
+    start = f"{how} Then it is read" if how else "The data is read four times:"
     return (
         f"{start} for two moments ({chosen.first} {of}), the size of residuals ({chosen.size}), and twice the moments "
         f"of clipped residuals ({SECOND} and {chosen.last}).{check} These shares add up to epsilon."

@@ -13,7 +13,7 @@ import numpy as np
 from dpfda.bounds.bodies import Ellipsoid, L2Ball
 from dpfda.bounds.units import BallLike
 from dpfda.core.checks import Epsilon, Invalid, Neighbors, as_names, as_range, check_integer
-from dpfda.core.codec import LATER
+from dpfda.core.codec import BESIDE, LATER
 from dpfda.core.errors import ParameterError, shown
 from dpfda.plans.checks import CHOSEN
 from dpfda.plans.curves import as_grid, check_curves, curve_words, only_curves
@@ -23,7 +23,7 @@ from dpfda.plans.regression_checking import CHECK
 from dpfda.problems.design import Covariates, CurveResponse
 from dpfda.problems.mean import MeanProblem
 from dpfda.results.regression import RegressionRelease
-from dpfda.results.wording import AccuracyWords, Wording
+from dpfda.results.wording import AccuracyWords, Wording, kernel_in_words
 from dpfda.spaces.completed import CompletedBasis
 from dpfda.spaces.grid import Grid
 from dpfda.spaces.kernels import Kernel
@@ -87,6 +87,9 @@ class RegressionPlan(MomentPlan[RegressionRelease]):
     rule : int, optional
         The rule by which stages are chosen where neither `split` nor `passes` is given. 2 has no check for bands, None
         (older files) no radius either.
+    value : str, optional
+        What values of curves are, with their unit in brackets, such as "glucose (mmol/L)": a name for pictures, kept in
+        files and outside the digest.
 
     Raises
     ------
@@ -123,6 +126,7 @@ class RegressionPlan(MomentPlan[RegressionRelease]):
             standardize: bool = False,
             fill: int | None = None,
             rule: int | None = CHECKED,
+            value: str | None = None,
         ) -> None: ...
 
     n: int
@@ -141,6 +145,7 @@ class RegressionPlan(MomentPlan[RegressionRelease]):
     fill: int | None = None
     #: The rule by which stages were chosen; older files name none, and keep theirs.
     rule: int | None = field(default=CHECKED, metadata=LATER)
+    value: str | None = field(default=None, compare=False, metadata=BESIDE)
 
     def __post_init__(self) -> None:
         put = partial(object.__setattr__, self)
@@ -236,6 +241,7 @@ class RegressionPlan(MomentPlan[RegressionRelease]):
             numbers=self.schedule.numbers_text,
             accuracy=AccuracyWords(self, self.bound.outer, "the bound's radius", RISK),
             kernel=repr(self.kernel),
+            basis=f"eigenfunctions of {kernel_in_words(repr(self.kernel))}",
         )
 
 

@@ -21,9 +21,10 @@ from dpfda.core.checks import (
     as_range,
     check_choice,
     check_integer,
+    check_value,
     number_of_records,
 )
-from dpfda.core.codec import LATER
+from dpfda.core.codec import BESIDE, LATER
 from dpfda.plans.checks import CHOSEN, as_box
 from dpfda.plans.guided import RULE, SLOPES
 from dpfda.plans.kernel import ROUGH
@@ -32,7 +33,7 @@ from dpfda.plans.moments import RISK, MomentAccuracy, MomentPlan, stage_words
 from dpfda.plans.verdict import OtherFacts
 from dpfda.problems.design import Features, NumberResponse
 from dpfda.results.function import SmootherRelease
-from dpfda.results.wording import AccuracyWords, Wording
+from dpfda.results.wording import AccuracyWords, Wording, kernel_in_words
 from dpfda.spaces.basis import Eigenbasis
 from dpfda.spaces.inputs import FeatureMap, InputBox
 from dpfda.spaces.stationary import Stationary
@@ -94,6 +95,9 @@ class SmootherPlan(MomentPlan[SmootherRelease]):
     rule : int, optional
         The rule by which stages are chosen where neither `split` nor `passes` is given. None is that of older files,
         without a radius.
+    value : str, optional
+        What responses are, with their unit in brackets, such as "glucose (mmol/L)": a name for pictures, kept in files
+        and outside the digest.
 
     Raises
     ------
@@ -126,6 +130,7 @@ class SmootherPlan(MomentPlan[SmootherRelease]):
             neighbors: Neighbors = "replace",
             invalid: Invalid = "raise",
             rule: int | None = RULE,
+            value: str | None = None,
         ) -> None: ...
 
     n: int
@@ -141,6 +146,7 @@ class SmootherPlan(MomentPlan[SmootherRelease]):
     invalid: str = "raise"
     #: The rule by which stages were chosen; older files name none, and keep theirs.
     rule: int | None = field(default=RULE, metadata=LATER)
+    value: str | None = field(default=None, compare=False, metadata=BESIDE)
 
     def __post_init__(self) -> None:
         put = partial(object.__setattr__, self)
@@ -150,6 +156,7 @@ class SmootherPlan(MomentPlan[SmootherRelease]):
         put("domain", as_box(self.domain))
         put("names", as_names(self.names, len(self.domain)))
         put("bound", as_range(self.bound))
+        check_value(self.value)
         put("kernel", as_stationary(self.kernel))
         check_choice("neighbors", self.neighbors, NEIGHBORS)
         check_choice("invalid", self.invalid, INVALID)
@@ -237,11 +244,12 @@ class SmootherPlan(MomentPlan[SmootherRelease]):
             rows=(
                 ("inputs", f"clipped to {sides}"),
                 ("loss", f"squared, by released moments of {self.components} functions"),
-                ("responses", clipped),
+                ("responses", clipped if self.value is None else f"{self.value}, {clipped}"),
                 ("passes", str(self.chosen.passes)),
             ),
             method=repr(self.chosen),
             numbers=self.schedule.numbers_text,
             accuracy=AccuracyWords(self, (high - low) / 2, "half the range of responses", RISK),
             kernel=kernel_words(self.kernel, self.box),
+            basis=f"basis functions of {kernel_in_words(kernel_words(self.kernel, self.box))}",
         )

@@ -19,6 +19,7 @@ import numpy as np
 
 from dpfda.core.checks import check_name
 from dpfda.core.errors import PlanMismatch
+from dpfda.core.renewal import Renewal
 from dpfda.ledger import Ledger
 from dpfda.problems.contracts import Encoder
 from dpfda.problems.stage import Stage
@@ -89,6 +90,7 @@ class Receipt:
     study: str | None = None
     entry: int | None = None
     seal: str | None = None
+    renewal: Renewal | None = None
 
 
 def execute(
@@ -129,8 +131,10 @@ def _charge(plan: Charged, ledger: Ledger | None, query: str) -> Receipt:
     """Write the charge down. When this returns, it is on disk."""
     if ledger is None:
         return Receipt(query, _now())
+    study, every = ledger.name, ledger.period
     entry = ledger.charge(plan.epsilon, delta=plan.delta, plan=plan.digest, query=query)
-    return Receipt(query, _now(), ledger.name, entry.number, entry.seal)
+    renewal = Renewal(every, entry.period, entry.spent) if every else None
+    return Receipt(query, _now(), study, entry.number, entry.seal, renewal)
 
 
 def _now() -> str:

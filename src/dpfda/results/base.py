@@ -14,12 +14,14 @@ from numpy.typing import ArrayLike
 from dpfda.core import codec
 from dpfda.core.errors import ParameterError, printable
 from dpfda.core.files import write_whole
+from dpfda.core.renewal import Renewal
 from dpfda.results import plots, statements
 from dpfda.results.arrays import AsArray
 from dpfda.results.bands import NOISE_ONLY, Band, band_half_width
+from dpfda.results.drawn import Drawn
+from dpfda.results.methods_text import text_of
 from dpfda.results.postprocess import shrink
 from dpfda.results.statements import Statement
-from dpfda.results.wording import guarantee
 from dpfda.spaces.grid import AnyGrid
 from dpfda.spaces.points import interpolated, like
 
@@ -35,7 +37,7 @@ VERSION = 1
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class Release(AsArray):
+class Release(AsArray, Drawn):
     """A released curve or surface: call it, plot it, save it, read its statement.
 
     Verbs, plans and models make releases; :func:`dpfda.load` reads saved ones. All of it is public.
@@ -54,6 +56,8 @@ class Release(AsArray):
         When it was made, in UTC.
     study, entry, seal : optional
         The ledger that was charged: its study, the number of the charge and the seal of it. None without a ledger.
+    renewal : optional
+        Of a budget that renews: the period that was charged, and what all periods add up to.
     steps : tuple of str
         What was done after the noise, in words.
     order : int
@@ -78,6 +82,7 @@ class Release(AsArray):
     study: str | None = None
     entry: int | None = None
     seal: str | None = None
+    renewal: Renewal | None = None
     steps: tuple[str, ...] = ()
     order: int = 0
     drawn: tuple[np.ndarray, ...] = ()
@@ -220,21 +225,22 @@ class Release(AsArray):
         bands = " ".join([self.band_promise, *others]).strip()
         return statements.statement(self, statements.how_drawn(self), bands, self.bound_words)
 
-    def plot(self, ax: plots.Axes | None = None, level: float = 0.95, kind: str = "map") -> plots.Axes:
-        """On matplotlib axes: a curve with its band; a surface as a heat map or (`kind` "surface") in space."""
-        title = f"{self.title.capitalize()}, {guarantee(self.plan)}"
-        if self.dimension > 1:
-            return self._plot_surface(ax, title, kind)
-        t = plots.fine(self.grid)
-        label = "; ".join([f"private {'derivative' if self.order else self.query}", *self.steps])
-        ax = plots.curve(self.grid, self(t), self.shown_band(level, t), ax=ax, title=title, label=label)
-        return plots.caution(ax, self.cautions)
+    def methods_text(self) -> str:
+        """How it was made, for the methods section of a paper: paragraphs with all numbers, and what to cite.
 
-    def _plot_surface(self, ax: plots.Axes | None, title: str, kind: str) -> plots.Axes:
-        if self.dimension > 2:
-            raise ParameterError("pictures have at most two dimensions", f"{self.dimension}", "Plot a part of it.")
-        ax = plots.surface(self.grid, self.values, ax=ax, title=title, kind=kind)
-        return ax if kind == "surface" else plots.caution(ax, self.cautions)
+        Returns
+        -------
+        str
+            Paragraphs, and the references that they name.
+
+        Examples
+        --------
+        >>> import numpy as np, dpfda as dp
+        >>> release = dp.mean(np.zeros((500, 12)), epsilon=1.0, bound=dp.L2Ball(1.0))
+        >>> release.methods_text()[:81]
+        'An estimate of the mean curve was computed from 500 curves and released under pur'
+        """
+        return text_of(self, self.band_promise)
 
     @property
     def title(self) -> str:
@@ -266,7 +272,7 @@ class Release(AsArray):
     def body(self) -> dict[str, object]:
         """The content of a saved release, as plain data."""
         return {
-            "plan": codec.to_plain(self.plan),
+            "plan": codec.to_plain(self.plan, beside=True),
             "chosen": codec.to_plain(self.plan.chosen),
             "scales": self.plan.scales.tolist(),
             "coefficients": self.coefficients.tolist(),
@@ -277,6 +283,7 @@ class Release(AsArray):
             "study": self.study,
             "entry": self.entry,
             "seal": self.seal,
+            **({"renewal": self.renewal.to_plain()} if self.renewal else {}),
             "steps": list(self.steps),
             "order": self.order,
             "statement": self.statement,
@@ -311,7 +318,8 @@ class Release(AsArray):
         import xarray
 
         names = axis_names(self.grid)
-        facts = {"epsilon": float(self.plan.epsilon), "plan": self.plan.digest, "created": self.created}
+        named = {} if self.plan.value is None else self._measure.attributes
+        facts = {"epsilon": float(self.plan.epsilon), "plan": self.plan.digest, "created": self.created, **named}
         coordinates = {
             name: (name, axis.points, {"units": axis.unit} if axis.unit else {})
             for name, axis in zip(names, self.grid.axes, strict=True)

@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
+import numpy as np
+
+from dpfda.results import maps, plots
 from dpfda.results.function import FunctionRelease
 from dpfda.results.joint import JointRelease
+from dpfda.results.wording import price
 
 if TYPE_CHECKING:
     from dpfda.plans.classes import ClassPlan
+
+#: What the height of a class's function means.
+WINS = "decision (the highest is predicted)"
 
 
 class ClassRelease(JointRelease[FunctionRelease]):
@@ -31,6 +39,14 @@ class ClassRelease(JointRelease[FunctionRelease]):
     """
 
     plan: ClassPlan
+
+    def _draw(self, ax: plots.Places, level: float, look: plots.Look) -> plots.Axes:
+        """Over one input every decision function, over two where each class is predicted."""
+        if self._any.dimension == 2:
+            best = np.argmax([part.values for part in self.values()], axis=0)
+            return maps.regions(self._any.grid, best, list(self), ax, look, f"Predicted class, {price(self.plan)}")
+        ax = super()._draw(ax, level, replace(look, ylabel=WINS if look.ylabel is None else look.ylabel))
+        return ax
 
     @property
     def band_promise(self) -> str:

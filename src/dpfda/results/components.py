@@ -13,7 +13,7 @@ from dpfda.results import plots
 from dpfda.results.bands import Band
 from dpfda.results.base import axis_names
 from dpfda.results.mean import MeanRelease
-from dpfda.results.wording import guarantee
+from dpfda.results.wording import price
 from dpfda.spaces.components import ComponentGrid
 from dpfda.spaces.points import interpolated
 
@@ -116,17 +116,16 @@ class ComponentRelease(MeanRelease):
 
     # -- pictures and files -----------------------------------------------------------------------
 
-    def plot(self, ax: plots.Axes | None = None, level: float = 0.95, kind: str = "lines") -> plots.Axes:
-        """All components with their parts of the band, on the same matplotlib axes."""
+    def _draw(self, ax: plots.Places, level: float, kind: str, look: plots.Look) -> plots.Axes:
+        """All components with their parts of the band, on the same axes."""
         t = plots.fine(self._grid.line)
-        band = self.shown_band(level, t)
-        ax = plots.together(self._grid.line, self(t), band, self.names, ax=ax, title=self._heading)
-        return plots.caution(ax, self.cautions)
+        words = (self.names, ax, look, self._heading, str(self._measure))
+        return plots.caution(plots.together(self._grid.line, self(t), self.shown_band(level, t), *words), self.cautions)
 
     @property
     def _heading(self) -> str:
         short = self._titled(self.plan.wording.noun)
-        return f"{short[:1].upper()}{short[1:]}, {guarantee(self.plan)}"
+        return f"{short[:1].upper()}{short[1:]}, {price(self.plan)}"
 
     def _columns(self, level: float) -> dict[str, np.ndarray]:
         band, line = self.shown_band(level), self._grid.line

@@ -26,12 +26,15 @@ from dpfda.results.covariance_bands import (
     nearest,
     plane_angle,
 )
+from dpfda.results.measures import Measure
 from dpfda.results.postprocess import shrink
 from dpfda.results.principal import posterior_covariance
+from dpfda.results.wording import price
 from dpfda.spaces.symmetric import SymmetricBasis
 
 if TYPE_CHECKING:
     from dpfda.plans.covariance import CovariancePlan
+    from dpfda.results.looks import Colors, Labels
 
 #: The step that makes a release a covariance.
 POSITIVE = "projection onto covariances"
@@ -287,41 +290,73 @@ class CovarianceRelease(Release):
         """What bands promise, and under which assumption, in one sentence."""
         if self._check is None:
             return (
-                "No part of the budget went to error bars: bands are as wide as the public bound, and noise_band() "
+                "No part of the budget went to error bars: bands are as wide as the public bound, and the noise band "
                 "shows what the noise alone can do."
             )
         places = "" if len(self._check.spans) <= PIECES else f" of means over {PIECES} pieces of the domain"
         return (
             f"A 95 % band holds the covariance{places} everywhere at once, whatever noise, clipping and smoothing did "
-            "to the published surface: of the sample by band(), of the population by confidence_band(), if squared "
-            "deviations from the centre have a variance (heavier tails are covered in part)."
+            "to the published surface: the band that of the sample, the confidence band that of the population, if "
+            "squared deviations from the centre have a variance (heavier tails are covered in part)."
         )
 
     # -- pictures -------------------------------------------------------------------------
 
-    def _plot_surface(self, ax: plots.Axes | None, title: str, kind: str) -> plots.Axes:
-        ax = plots.surface(self.grid, self.values, ax=ax, title=title, kind=kind, signed=True)
-        return ax if kind == "surface" else plots.caution(ax, self.cautions)
+    @property
+    def _is_signed(self) -> bool:
+        return True
 
-    def plot_eigenfunctions(self, k: int = 3, ax: plots.Axes | None = None, level: float = 0.95) -> plots.Axes:
+    @property
+    def _map_words(self) -> tuple[str, bool]:
+        return str(self._measure), True
+
+    @property
+    def _measure(self) -> Measure:
+        return self._measured("").squared("covariance of") if self.plan.value is not None else Measure("covariance")
+
+    def plot_eigenfunctions(
+        self,
+        k: int = 3,
+        ax: plots.Places = None,
+        level: float = 0.95,
+        *,
+        label: Labels | None = None,
+        color: Colors | None = None,
+        xlabel: str | None = None,
+        ylabel: str | None = None,
+        title: str | None = None,
+        legend: bool = True,
+    ) -> plots.Axes:
         """The leading principal components (as many of `k` as there are) as curves, with their shares of variance.
 
         Bands are for the population's, where components can be told from noise and from each other.
+
+        Parameters
+        ----------
+        k : int, optional
+            How many components.
+        ax, level, label, color, xlabel, ylabel, title, legend : optional
+            As for :meth:`plot`; lines are called "1", "2" and so on.
+
+        Returns
+        -------
+        matplotlib Axes
         """
-        k = min(k, self.rank)
+        look = plots.Look(label, color, xlabel, ylabel, title, legend)
+        return plots.fit(self._draw_components(min(k, self.rank), ax, level, look))
+
+    def _draw_components(self, k: int, ax: plots.Places, level: float, look: plots.Look) -> plots.Axes:
         if not k:
             return plots.overlay(self.plan.grid, {}, ax, "No principal component: the noise hides all variation")
         shares = self.explained_variance_ratio(k)
         angles, band = self.eigenfunction_angles(k, level), self.eigenfunction_band(k, level)
         known = angles < 90
-        names = [
-            f"component {i + 1}, {share:.1%} of the variance, {f'within {angle:.0f}°' if seen else 'may be noise'}"
-            for i, (share, angle, seen) in enumerate(zip(shares, angles, known, strict=True))
-        ]
-        lines = dict(zip(names, self.eigenfunctions(k), strict=True))
-        title = f"Private principal components, epsilon {float(self.plan.epsilon):g}"
-        if not known.any():
-            return plots.overlay(self.plan.grid, lines, ax, title)
+        sure = [f"off by at most {angle:.0f}°" if angle < 90 else "may be noise" for angle in angles]
+        each = enumerate(zip(shares, sure, strict=True))
+        names = {str(i + 1): f"{i + 1}: {100 * share:.0f} % of the variance, {words}" for i, (share, words) in each}
+        title = f"Principal components, {price(self.plan)}"
         told = np.where(known[:, None], 1.0, np.nan)  # a band that says nothing is not drawn
-        shown = Band(band.t, band.lower * told, band.upper * told, level, band.covers)
-        return plots.together(self.plan.grid, np.array(list(lines.values())), shown, names, ax, title)
+        shown = Band(band.t, band.lower * told, band.upper * told, level, "components of the population")
+        look = look.with_names(names)
+        what = "component" if self.plan.value is None else f"component of {self._measured('').name}"
+        return plots.together(self.plan.grid, self.eigenfunctions(k), shown, list(names), ax, look, title, what)

@@ -13,11 +13,12 @@ from numpy.typing import ArrayLike
 from dpfda.core import codec
 from dpfda.core.checks import check_choice
 from dpfda.core.errors import ParameterError
-from dpfda.results import averages, plots
+from dpfda.results import averages, maps, plots
 from dpfda.results.averages import FINEST
 from dpfda.results.bands import Band
 from dpfda.results.base import Release
 from dpfda.results.counts import NoisyCounts
+from dpfda.results.measures import Measure
 from dpfda.results.projection import CellDensity, check_shares, projected
 from dpfda.results.terms import Terms
 from dpfda.spaces.points import as_points
@@ -245,17 +246,19 @@ class DensityRelease(Release):
 
     # -- pictures and files ---------------------------------------------------------------
 
-    def plot(self, ax: plots.Axes | None = None, level: float = 0.95, kind: str = "map") -> plots.Axes:
-        """A curve with its band; a heat map or (`kind` "surface") a surface; pairs of coordinates in three."""
-        ax = super().plot(ax, level, kind)
-        if self.dimension == 1:
-            ax.set_ylabel("slope of the density" if self.order else "density")
-            if not self.order:
-                ax.set_ylim(bottom=min(0.0, ax.get_ylim()[0]))
+    def _draw(self, ax: plots.Places, level: float, kind: str, look: plots.Look) -> plots.Axes:
+        ax = super()._draw(ax, level, kind, look)
+        if self.dimension == 1 and not self.order:
+            plots.from_zero(ax)
         return ax
 
-    def _plot_surface(self, ax: plots.Axes | None, title: str, kind: str) -> plots.Axes:
+    def _draw_surface(self, ax: plots.Places, kind: str, look: plots.Look) -> plots.Axes:
+        """Of three coordinates, each pair of them."""
         if self.dimension == 2:
-            return super()._plot_surface(ax, title, kind)
+            return super()._draw_surface(ax, kind, look)
         pairs = [(0, 1), (0, 2), (1, 2)]
-        return plots.panels([self.marginal(*pair) for pair in pairs], title)
+        return maps.panels([self.marginal(*pair) for pair in pairs], ax, look, self._heading, label="density")
+
+    @property
+    def _measure(self) -> Measure:
+        return Measure("slope of the density" if self.order else "density")

@@ -6,26 +6,40 @@ import os
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import groupby
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from dpfda.core import markup
+from dpfda.core import codec, markup
 from dpfda.core.errors import ParameterError
 from dpfda.core.files import write_whole
-from dpfda.results import plots
+from dpfda.core.renewal import Renewal
+from dpfda.results import maps, plots, statements
 from dpfda.results.arrays import AsArray
 from dpfda.results.bands import NOISE_ONLY, Band, band_of
-from dpfda.results.base import Release, csv_of
+from dpfda.results.base import VERSION, Release, csv_of
 from dpfda.results.components import ComponentRelease
+from dpfda.results.methods_text import text_of_several
+from dpfda.results.statements import Statement
 from dpfda.results.terms import Terms
-from dpfda.results.wording import guarantee
+from dpfda.results.wording import guarantee, price
 from dpfda.spaces.grid import AnyGrid
 
 if TYPE_CHECKING:
     from pandas import DataFrame
 
+    from dpfda.plans.joint import JointPlan
+    from dpfda.results.looks import Colors, Labels
+
+#: What the band of a difference promises: for populations, or for the noise alone.
+POPULATIONS = (
+    "The band holds the difference of the two populations, at all points of the grid at once, with the probability "
+    "that it states; what either release leaves out counts in full. It rests on what the bands of both releases rest "
+    "on."
+)
+NOISES = "The band shows what the noise of both releases alone can do: it is no error bar."
 #: The smallest p-value that is looked for where bands are compared level by level, and how often it is halved in on.
 LEAST_P, HALVINGS = 0.001, 12
 
@@ -85,6 +99,8 @@ class Difference(AsArray):
         The names of the two.
     left, right : Release
         The release that is taken, and the one that is taken from it.
+    plan : GroupPlan
+        The plan that both were released by, under one charge.
 
     Examples
     --------
@@ -102,6 +118,41 @@ class Difference(AsArray):
     second: str
     left: Release
     right: Release
+    plan: JointPlan[Any]
+
+    @property
+    def query(self) -> str:
+        """What was released of both groups."""
+        return self.left.query
+
+    @property
+    def created(self) -> str:
+        """When both were released."""
+        return self.left.created
+
+    @property
+    def study(self) -> str | None:
+        """The study whose ledger was charged, once for all groups: the difference itself costs nothing."""
+        return self.left.study
+
+    @property
+    def entry(self) -> int | None:
+        """The number of that charge."""
+        return self.left.entry
+
+    @property
+    def seal(self) -> str | None:
+        """The seal of that charge."""
+        return self.left.seal
+
+    @property
+    def renewal(self) -> Renewal | None:
+        """Of a budget that renews: the period that was charged, and what all periods add up to."""
+        return self.left.renewal
+
+    @property
+    def _sides(self) -> dict[str, Release]:
+        return {self.first: self.left, self.second: self.right}
 
     @property
     def grid(self) -> AnyGrid:
@@ -203,21 +254,91 @@ class Difference(AsArray):
             inside, outside = (inside, middle) if self._apart(1 - middle).any() else (middle, outside)
         return outside
 
+    # -- words --------------------------------------------------------------------------------
+
+    @property
+    def statement(self) -> str:
+        """What was protected, in words for a review board, and whether the groups differ."""
+        return str(self.statement_parts)
+
+    @property
+    def statement_parts(self) -> Statement:
+        """The statement as data: its paragraphs by name."""
+        sides = [self.left, self.right]
+        return statements.difference_statement(self.plan, self.first, self.second, sides, self._band_words)
+
+    def methods_text(self) -> str:
+        """How it was made, for the methods section of a paper: paragraphs with all numbers, and what to cite."""
+        lead = f"The {self.left.title} of {self.second} was taken from that of {self.first}. {statements.FREE}"
+        return text_of_several(self.plan, self._sides, self._band_words, lead)
+
+    @property
+    def band_promise(self) -> str:
+        """What the shown band promises."""
+        return POPULATIONS if self.has_bands else NOISES
+
+    @property
+    def _band_words(self) -> str:
+        """The same with what it rests on, what the test says, and what either release says against itself."""
+        each = statements.told_of_each({name: part.band_promise for name, part in self._sides.items()})
+        found = [self.band_promise, each]
+        if self.has_bands:
+            found.append(f"Test of whether both populations have the same {self.left.plan.wording.noun}: {self.test()}")
+        cautions = [f"{name}: {caution}" for name, part in self._sides.items() for caution in part.cautions]
+        return " ".join([*found, *cautions])
+
     # -- pictures and files -------------------------------------------------------------------
 
-    def plot(self, ax: plots.Axes | None = None, level: float = 0.95) -> plots.Axes:
-        """The difference with its band; a heat map over two dimensions."""
-        title = f"{self.first} minus {self.second}, {guarantee(self.left.plan)}"
+    def to_json(self) -> str:
+        """Both releases and the plan of their groups, with a version and a checksum."""
+        sides = {"left": self.left.body(), "right": self.right.body()}
+        facts = {"plan": codec.to_plain(self.plan, beside=True), "first": self.first, "second": self.second}
+        values = {"values": self.values.ravel().tolist(), "statement": self.statement}
+        return codec.seal("difference", VERSION, facts | sides | values)
+
+    def save(self, path: str | os.PathLike[str]) -> Path:
+        """Write JSON with a version and a checksum; the file is whole or absent."""
+        return write_whole(path, self.to_json())
+
+    def plot(
+        self,
+        ax: plots.Places = None,
+        level: float = 0.95,
+        *,
+        label: Labels | None = None,
+        color: Colors | None = None,
+        xlabel: str | None = None,
+        ylabel: str | None = None,
+        title: str | None = None,
+        legend: bool = True,
+    ) -> plots.Axes:
+        """The difference with its band, and where zero lies outside it; a heat map over two dimensions.
+
+        Parameters
+        ----------
+        ax, level, label, color, xlabel, ylabel, title, legend : optional
+            As for :meth:`Release.plot`.
+
+        Returns
+        -------
+        matplotlib Axes
+        """
+        look = plots.Look(label, color, xlabel, ylabel, title, legend)
+        return plots.fit(self._draw(ax, level, look))
+
+    def _draw(self, ax: plots.Places, level: float, look: plots.Look) -> plots.Axes:
+        heading, what = f"{self.first} minus {self.second}, {price(self.left.plan)}", self.left._measure
+        words = str(what.more("difference in"))
         if self.left.dimension > 1:
-            return plots.surface(self.grid, self.values, ax=ax, title=title, signed=True)
+            square = self.left._map_words[1]
+            return maps.surface(self.grid, self.values, ax, look, heading, "map", True, None, words, square)
         band = self.shown_band(level)
         if isinstance(self.left, ComponentRelease):
             line = self.left._grid.line
-            ax = plots.together(line, self.values, band, self.left.names, ax=ax, title=title)
-        else:
-            ax = plots.curve(self.grid, self.values, band, ax=ax, title=title, label="private difference")
-        ax.axhline(0.0, color="#888888", linewidth=0.8)
-        ax.set_ylabel(f"difference of {self.left.query}", **plots.SPELT)
+            return plots.zero(plots.together(line, self.values, band, self.left.names, ax, look, heading, words))
+        ax = plots.zero(plots.curve(self.grid, self.values, band, ax, look, heading, "difference", words))
+        if self.has_bands and (apart := self._apart(level)).any():
+            plots.marked(ax, self._points[apart], "they differ: zero is outside the band")
         return ax
 
     def to_dataframe(self, level: float = 0.95) -> DataFrame:

@@ -11,9 +11,10 @@ import scipy
 from numpy.typing import ArrayLike
 
 from dpfda.core.errors import ParameterError
-from dpfda.results import plots
+from dpfda.results import maps, plots
 from dpfda.results.bands import NOISE_ONLY, Band, simulated_errors, simultaneous, some_points
 from dpfda.results.base import Release
+from dpfda.results.measures import Measure
 
 if TYPE_CHECKING:
     from dpfda.plans.kernel import KernelPlan
@@ -111,16 +112,52 @@ class FunctionRelease(Release):
     def _offset(self, t: ArrayLike) -> np.ndarray:
         return np.full(len(self.plan.basis.points(t)), self.level)
 
-    def _plot_surface(self, ax: plots.Axes | None, title: str, kind: str) -> plots.Axes:
+    # -- pictures -------------------------------------------------------------------------
+
+    @property
+    def _classes(self) -> tuple[str, str] | None:
+        """What is predicted above zero and below, where classes are."""
+        classes: tuple[str, ...] | None = getattr(self.plan, "classes", None)
+        if classes is None:
+            return None
+        place: int = getattr(self.plan, "positive", 1)
+        names = [name if name.isalpha() else f"class {name}" for name in classes]
+        others = [name for i, name in enumerate(names) if i != place]
+        return names[place], others[0] if len(others) == 1 else "another class"
+
+    def _draw(self, ax: plots.Places, level: float, kind: str, look: plots.Look) -> plots.Axes:
+        ax = super()._draw(ax, level, kind, look)
+        if self.dimension == 1 and self._classes is not None:
+            plots.zero(ax, "boundary: {} above, {} below".format(*self._classes))
+        return ax
+
+    def _draw_surface(self, ax: plots.Places, kind: str, look: plots.Look) -> plots.Axes:
         if self.dimension != 2:
             raise ParameterError(
                 "pictures have at most two dimensions", f"{self.dimension} inputs", "Predict along one or two of them."
             )
-        signed = self.level == 0.0
-        ax = plots.surface(self.grid, self.values, ax=ax, title=title, kind=kind, signed=signed)
-        if signed and kind != "surface":
-            plots.boundary(self.grid, self.values, ax)
+        ax = super()._draw_surface(ax, kind, look)
+        if self._classes is not None and kind != "surface":
+            maps.boundary(self.grid, self.values, ax)
         return ax
+
+    @property
+    def _is_signed(self) -> bool:
+        return self._classes is not None
+
+    @property
+    def _line_name(self) -> str:
+        return "fitted function" if self._classes is None else "decision function"
+
+    @property
+    def _map_words(self) -> tuple[str, bool]:
+        if self._classes is None:
+            return super()._map_words
+        return "decision: {} above 0, {} below".format(*self._classes), False
+
+    @property
+    def _measure(self) -> Measure:
+        return self._measured("response" if self._classes is None else "decision")
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)

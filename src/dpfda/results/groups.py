@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from dpfda.core.errors import ParameterError
 from dpfda.results.base import Release
 from dpfda.results.differences import Difference
 from dpfda.results.joint import JointRelease, R
@@ -36,7 +37,9 @@ class GroupRelease(JointRelease[R]):
 
     def difference(self, first: str, second: str) -> Difference:
         """What the first group has more than the second, with bands and a test."""
-        return Difference(str(first), str(second), self[first], self[second])
+        if str(first) == str(second):
+            raise ParameterError("a difference is of two groups", f"{str(first)!r} twice", "Name two of them.")
+        return Difference(str(first), str(second), self[first], self[second], self.plan)
 
     def _label(self, name: str, release: Release) -> str:
         public = not release.plan.problem.count_is_private

@@ -13,21 +13,24 @@ import numpy as np
 from dpfda.core import codec
 from dpfda.core.errors import ParameterError, shown
 from dpfda.core.files import write_whole
-from dpfda.results import plots, statements
+from dpfda.core.renewal import Renewal
+from dpfda.results import maps, plots, statements
 from dpfda.results.arrays import AsArray
 from dpfda.results.bands import Band
 from dpfda.results.base import VERSION, Release, csv_of
 from dpfda.results.beyond import TOO_SMALL
+from dpfda.results.methods_text import text_of_several
 from dpfda.results.statements import Statement
-from dpfda.results.wording import cost, guarantee
+from dpfda.results.wording import cost, price
 
 if TYPE_CHECKING:
     from pandas import DataFrame
 
     from dpfda.plans.joint import JointPlan
+    from dpfda.results.looks import Colors, Labels
 
-#: More bands than that hide each other in one picture.
-MOST_BANDS = 4
+#: More bands than that hide each other in one picture, and more pictures side by side are too small to be read.
+MOST_BANDS, MOST_PANELS = 4, 24
 R = TypeVar("R", bound=Release, covariant=True)
 
 
@@ -99,6 +102,11 @@ class JointRelease(AsArray, Mapping[str, R]):
         return self._any.seal
 
     @property
+    def renewal(self) -> Renewal | None:
+        """Of a budget that renews: the period that was charged, and what all periods add up to."""
+        return self._any.renewal
+
+    @property
     def _any(self) -> R:
         return next(iter(self.releases.values()))
 
@@ -111,8 +119,12 @@ class JointRelease(AsArray, Mapping[str, R]):
     def statement_parts(self) -> Statement:
         """The statement as data: its paragraphs by name, and one line for each."""
         cautions = [caution for caution in self.cautions if not caution.endswith(TOO_SMALL)]
-        bands = " ".join([self._any.band_promise, *cautions]).strip()
+        bands = " ".join([self._promises, *cautions]).strip()
         return statements.group_statement(self.plan, self.releases, bands, self._bound_words)
+
+    def methods_text(self) -> str:
+        """How they were made, for the methods section of a paper: paragraphs with all numbers, and what to cite."""
+        return text_of_several(self.plan, self.releases, " ".join([self._promises, *self.cautions]).strip())
 
     @property
     def cautions(self) -> tuple[str, ...]:
@@ -124,6 +136,11 @@ class JointRelease(AsArray, Mapping[str, R]):
         return tuple(f"{', '.join(found)}: {caution}" for caution, found in names.items())
 
     @property
+    def _promises(self) -> str:
+        """What the bands of each promise."""
+        return statements.told_of_each({name: part.band_promise for name, part in self.releases.items()})
+
+    @property
     def _bound_words(self) -> str:
         """What each says of its public bound; once where all say the same."""
         said = {name: part.bound_words for name, part in self.releases.items()}
@@ -131,24 +148,73 @@ class JointRelease(AsArray, Mapping[str, R]):
             return next(iter(said.values()))
         return " ".join(f"{name}: {words}" for name, words in said.items() if words)
 
-    def plot(self, ax: plots.Axes | None = None) -> plots.Axes:
-        """All curves on one picture, a few of them with their bands (one dimension), or the surfaces side by side."""
-        parts = list(self.releases.values())
-        title = f"{parts[0].title.capitalize()} by {self.plan.member_word}, {guarantee(self.plan)}"
-        if parts[0].dimension == 1:
-            curves: dict[str, np.ndarray] = {}
-            for name, part in self.releases.items():
-                label = self._label(name, part)
-                curves |= {f"{label} {line}".rstrip(): values for line, values in part.lines.items()}
-            few = len(curves) == len(parts) <= MOST_BANDS
-            ax = plots.overlay(parts[0].grid, curves, ax, title, [part.shown_band() for part in parts] if few else ())
-            ax.set_ylabel(parts[0].query, **plots.SPELT)
-            return plots.caution(ax, self.cautions)
-        if parts[0].dimension > 2:
+    def plot(
+        self,
+        ax: plots.Places = None,
+        level: float = 0.95,
+        *,
+        label: Labels | None = None,
+        color: Colors | None = None,
+        xlabel: str | None = None,
+        ylabel: str | None = None,
+        title: str | None = None,
+        legend: bool = True,
+    ) -> plots.Axes:
+        """All curves with their bands: up to four in one picture, more of them side by side; surfaces always so.
+
+        In one `ax`, more than four curves, or curves of several components, have no bands: they would hide each other.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to draw; of surfaces, one for each. Default: a new figure.
+        level : float, optional
+            The probability of the bands.
+        label, color : mapping or sequence, optional
+            Names and colours of the lines, by the name of each, or in order. Of surfaces: the words beside the colours,
+            and a colour map.
+        xlabel, ylabel, title, legend : optional
+            As for :meth:`Release.plot`.
+
+        Returns
+        -------
+        matplotlib Axes
+            The first, where there are several.
+        """
+        look = plots.Look(label, color, xlabel, ylabel, title, legend)
+        return plots.fit(self._draw(ax, level, look))
+
+    def _draw(self, ax: plots.Places, level: float, look: plots.Look) -> plots.Axes:
+        first = self._any
+        heading = f"{first.title[:1].upper()}{first.title[1:]} by {self.plan.member_word}, {price(self.plan)}"
+        if first.dimension == 2:
+            return self._draw_maps(ax, look, heading)
+        if first.dimension > 2:
             raise ParameterError(
                 "pictures have at most two dimensions", "three", f"Plot one {self.plan.member_word} at a time."
             )
-        return plots.panels(parts, title, names=list(self.releases))
+        names = {name: self._label(name, part) for name, part in self.releases.items()}
+        lines = {
+            f"{name} {line}".rstrip(): (f"{names[name]} {line}".rstrip(), values)
+            for name, part in self.releases.items()
+            for line, values in part.lines.items()
+        }
+        look = look.with_names({key: said for key, (said, _) in lines.items()})
+        single, ylabel = len(lines) == len(self), str(first._measure)
+        if single and ax is None and MOST_BANDS < len(self) <= MOST_PANELS:
+            several = {name: (part.values, part.shown_band(level)) for name, part in self.releases.items()}
+            ax = plots.multiples(several, first.grid.axes[-1], look, heading, ylabel)
+        else:
+            few = single and len(self) <= MOST_BANDS
+            bands = [part.shown_band(level) for part in self.releases.values()] if few else ()
+            curves = {key: values for key, (_, values) in lines.items()}
+            ax = plots.overlay(first.grid, curves, ax, heading, bands, look, ylabel)
+        return plots.caution(ax, self.cautions)
+
+    def _draw_maps(self, ax: plots.Places, look: plots.Look, heading: str) -> plots.Axes:
+        parts, first = list(self.releases.values()), self._any
+        words, square = first._map_words
+        return maps.panels(parts, ax, look, heading, list(self.releases), first._is_signed, words, square)
 
     def _label(self, name: str, release: Release) -> str:
         """How a picture names one of them."""
@@ -171,7 +237,7 @@ class JointRelease(AsArray, Mapping[str, R]):
     def to_json(self) -> str:
         """Everything public about all releases, with a version and a checksum."""
         bodies = {name: release.body() for name, release in self.releases.items()}
-        return codec.seal("releases", VERSION, {"plan": codec.to_plain(self.plan), "releases": bodies})
+        return codec.seal("releases", VERSION, {"plan": codec.to_plain(self.plan, beside=True), "releases": bodies})
 
     def save(self, path: str | os.PathLike[str]) -> Path:
         """Write JSON with a version and a checksum; the file is whole or absent."""

@@ -1,69 +1,62 @@
-"""Pictures of curves, bands and comparisons on matplotlib axes. Public numbers in, axes out."""
+"""Pictures of curves, bands and comparisons on matplotlib axes. Public numbers in, axes out.
+
+Functions here draw and note what is said about the axes; :func:`fit` then sets it, once all is drawn.
+"""
 
 from __future__ import annotations
 
-import base64
-import html
-import io
-import textwrap
-from collections.abc import Callable, Mapping, Sequence
-from importlib import import_module
+from collections.abc import Mapping, Sequence
 from itertools import cycle
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
 from dpfda.core.errors import ParameterError, shown
-from dpfda.core.lazy import lazy
 from dpfda.results.bands import Band
+from dpfda.results.fitting import Panel, fit, panel_of, title_of
+from dpfda.results.legends import FAINT, entry
+from dpfda.results.looks import Look
+from dpfda.results.pictures import inline, load, new_figure, picture, png
 from dpfda.spaces.grid import AnyGrid, Grid
 
 if TYPE_CHECKING:
-    from matplotlib import colors, figure
-    from matplotlib.axes import Axes as Axes
-else:
-    colors, figure = lazy("matplotlib.colors"), lazy("matplotlib.figure")
+    from dpfda.results.pictures import Axes as Axes
+    from dpfda.results.pictures import ColorType
+    from dpfda.results.pictures import Places as Places
+
+__all__ = ["Look", "caution", "comparison", "curve", "curves", "fine", "fit", "inline", "load", "marked", "multiples",
+           "overlay", "percent", "picture", "png", "ratios", "together", "zero"]  # fmt: skip
 
 LINES = ("-", "--", ":", "-.")
-INK, SHADE, ALARM = "#1b4b72", "#9cc3de", "#a02020"
-HEAT, SIGNED, KINDS = "Blues", "RdBu_r", ("map", "heatmap", "surface")
-COLOURS = ("#1b4b72", "#c4542d", "#3f7d4e", "#8a5a9e", "#b08a1e", "#555555")
+INK, SHADE, GREY = "#1b4b72", "#9cc3de", "#888888"
+COLOURS = (INK, "#c4542d", "#3f7d4e", "#8a5a9e", "#b08a1e", "#555555")
+#: Inches of one of several small pictures, and of the words around all of them.
+SMALL, AROUND = (2.4, 1.75), 0.75
+NONE = Look()
 
 
-def load() -> None:
-    """Load what draws pictures: before a charge, where one is wanted after it."""
-    for name in ("figure", "colors", "backends.backend_agg"):
-        import_module(f"matplotlib.{name}")
+def one_axes(ax: Places, projection: str | None = None) -> Axes:
+    """The axes to draw in: those that were given, or new ones."""
+    if ax is None:
+        made: Axes = new_figure().add_subplot(projection=projection)
+        return made
+    if not hasattr(ax, "get_figure") or not hasattr(ax, "transAxes"):
+        raise ParameterError(
+            "ax must be axes of matplotlib", shown(ax), "Pass ax=plt.subplots()[1], or leave it out for a new picture."
+        )
+    return cast("Axes", ax)
 
 
-class Shown(Protocol):
-    """What a heat map needs of a surface."""
-
-    @property
-    def grid(self) -> AnyGrid: ...
-    @property
-    def values(self) -> np.ndarray: ...
-
-
-def _axes(ax: Axes | None, **options: Any) -> Axes:
-    if ax is not None:
-        return ax
-    axes: Axes = figure.Figure(figsize=(7.2, 4.2), layout="constrained").add_subplot(**options)
-    return axes
-
-
-#: Names are shown as they are spelt: a dollar is a dollar, and begins no formula.
-SPELT: dict[str, Any] = {"parse_math": False}
-
-
-def _legend(ax: Axes, **options: Any) -> None:
-    for text in ax.legend(**options).get_texts():
-        text.set(**SPELT)
-
-
-def _entry(name: str) -> str:
-    """A name for a legend, which leaves out those that begin with an underscore."""
-    return f" {name}" if name.startswith("_") else name
+def several_axes(ax: Places, count: int, instead: str) -> list[Axes]:
+    """As many axes as were given, one for each of several pictures."""
+    if hasattr(ax, "transAxes") or not hasattr(ax, "__len__"):
+        raise ParameterError(
+            f"this is {count} pictures side by side", "one ax", f"Pass ax=[{count} axes], or {instead}."
+        )
+    found = [one_axes(each) for each in np.asarray(ax, dtype=object).ravel()]
+    if len(found) < count:
+        raise ParameterError(f"this is {count} pictures side by side", f"{len(found)} axes", f"Pass {count} of them.")
+    return found[:count]
 
 
 def fine(grid: AnyGrid, points: int = 241) -> np.ndarray:
@@ -72,242 +65,234 @@ def fine(grid: AnyGrid, points: int = 241) -> np.ndarray:
     return np.linspace(low, high, points)
 
 
+def percent(level: float) -> str:
+    """A level in words.
+
+    >>> percent(0.95), percent(0.999)
+    ('95 %', '99.9 %')
+    """
+    return f"{round(100 * level, 6):g} %"
+
+
 def band_label(band: Band) -> str:
     """A band for a legend: how sure it is, and of what."""
-    return f"{band.level:.0%} band, {band.covers}" if band.covers else f"{band.level:.0%} band"
+    return f"{percent(band.level)} band, {band.covers}" if band.covers else f"{percent(band.level)} band"
+
+
+def noted(
+    ax: Axes, look: Look, title: str, xlabel: str, ylabel: str, along: Grid | None, up: Grid | None = None
+) -> Panel:
+    """What is said about axes: the user's words, or else ours. Several titles of ours stand beside each other."""
+    panel = panel_of(ax)
+    panel.own |= look.own
+    panel.titles |= {title: None} if title else {}
+    panel.say("title", "; ".join(panel.titles), look.title)
+    panel.say("xlabel", xlabel, look.xlabel)
+    panel.say("ylabel", ylabel, look.ylabel)
+    panel.legend, panel.along, panel.up = look.legend, along, up
+    return panel
+
+
+def _begun(ax: Axes, look: Look, title: str, axis: Grid, ylabel: str) -> Panel:
+    """The same for curves along an axis."""
+    panel = noted(ax, look, title, axis.label, ylabel, axis)
+    ends = np.array([axis.span, *([ax.get_xlim()] if panel.lines else [])])
+    ax.set_xlim(float(ends[:, 0].min()), float(ends[:, 1].max()))
+    ax.spines[["top", "right"]].set_visible(False)
+    return panel
+
+
+def _line(
+    ax: Axes, panel: Panel, t: np.ndarray, values: np.ndarray, label: str, color: ColorType | None = None
+) -> ColorType:
+    """One more line, in a colour and a dash of its own; returns the colour."""
+    number, panel.lines = panel.lines, panel.lines + 1
+    chosen: ColorType = COLOURS[number % len(COLOURS)] if color is None else color
+    dash = LINES[number // len(COLOURS) % len(LINES)] if color is None else "-"
+    ax.plot(t, values, color=chosen, linestyle=dash, linewidth=1.8, label=entry(label) or None)
+    return chosen
+
+
+def _shade(
+    ax: Axes, band: Band, color: ColorType, lower: np.ndarray | None = None, upper: np.ndarray | None = None
+) -> None:
+    low, high = band.lower if lower is None else lower, band.upper if upper is None else upper
+    ax.fill_between(band.t, low, high, color=color, alpha=FAINT, linewidth=0, label=band_label(band))
 
 
 def curve(
     grid: AnyGrid,
     values: np.ndarray,
     band: Band,
-    ax: Axes | None = None,
+    ax: Places = None,
+    look: Look = NONE,
     title: str = "",
     label: str = "",
+    ylabel: str = "",
 ) -> Axes:
     """A released curve, at the band's points, with its simultaneous band."""
-    ax = _axes(ax)
-    (axis,) = grid.axes
-    ax.fill_between(
-        band.t,
-        band.lower,
-        band.upper,
-        color=SHADE,
-        alpha=0.55,
-        linewidth=0,
-        label=band_label(band),
-    )
-    ax.plot(band.t, values, color=INK, linewidth=2, label=_entry(label))
-    ax.set_xlabel(grid.label, **SPELT)
-    ax.set_xlim(*axis.span)
-    ax.set_title(title, loc="left", fontsize=11, **SPELT)
-    ax.spines[["top", "right"]].set_visible(False)
-    _legend(ax, frameon=False, fontsize=9, loc="best")
+    name, color = look.one(label)
+    ax = one_axes(ax)
+    panel = _begun(ax, look, title, grid.axes[-1], ylabel)
+    _shade(ax, band, _line(ax, panel, band.t, values, name, color))
     return ax
+
+
+def zero(ax: Axes, label: str = "") -> Axes:
+    """The line at zero, named where it means something."""
+    ax.axhline(0.0, color=GREY, linewidth=0.8, linestyle="--" if label else "-", zorder=1, label=entry(label) or None)
+    return ax
+
+
+def from_zero(ax: Axes) -> None:
+    """Let the values begin at zero, or below where some are."""
+    panel_of(ax).floor = 0.0
+
+
+def marked(ax: Axes, t: np.ndarray, label: str) -> None:
+    """Points of the axis at which something is so, at its foot."""
+    foot = ax.get_xaxis_transform()
+    ax.plot(t, np.full(t.size, 0.015), "s", color=COLOURS[1], markersize=2.5, label=label, transform=foot)
 
 
 def caution(ax: Axes, sentences: Sequence[str]) -> Axes:
     """What a release says against trusting it, in the picture itself."""
-    if sentences:
-        words = "\n".join(textwrap.fill(sentence, 70) for sentence in sentences)
-        box = {"facecolor": "white", "edgecolor": ALARM, "alpha": 0.85, "boxstyle": "round,pad=0.3"}
-        ax.text(0.01, 0.02, words, transform=ax.transAxes, color=ALARM, fontsize=8, va="bottom", bbox=box)
+    panel = panel_of(ax)
+    panel.cautions = tuple(dict.fromkeys((*panel.cautions, *sentences)))
     return ax
 
 
-def curves(grid: Grid, values: np.ndarray, band: Band, names: Sequence[str], title: str = "") -> Axes:
+def curves(
+    grid: Grid,
+    values: np.ndarray,
+    band: Band,
+    names: Sequence[str],
+    ax: Places = None,
+    look: Look = NONE,
+    title: str = "",
+    ylabels: Sequence[str] = (),
+) -> Axes:
     """Several released curves side by side, each with its part of one simultaneous band. Returns the first axes."""
+    labels, colours = look.several(names)
     across = min(len(names), 3)
-    down = -(-len(names) // across)
-    whole = figure.Figure(figsize=(4.4 * across, 3.4 * down + 0.3), layout="constrained")
-    whole.suptitle(title, fontsize=11, x=0.01, ha="left", **SPELT)
-    places = whole.subplots(down, across, squeeze=False).ravel()
-    for i, (place, name) in enumerate(zip(places, names, strict=False)):
-        part = Band(band.t, band.lower[i], band.upper[i], band.level, band.covers)
-        curve(grid, values[i], part, ax=place, title=name, label="private")
-        place.axhline(0.0, color="#888888", linewidth=0.6)
-        if i:
-            place.get_legend().remove()
-    for place in places[len(names) :]:
-        place.set_visible(False)
-    first: Axes = places[0]
+    places = _places(ax, len(names), across, (3.1 if across > 2 else 3.6, 2.6), "", look, title)
+    for i, (place, name) in enumerate(zip(places, names, strict=True)):
+        ylabel = look.ylabel if look.ylabel is not None else ylabels[i] if ylabels else None
+        part = Look("", colours.get(name, INK), look.xlabel, ylabel, labels.get(name, name), False)
+        limits = Band(band.t, band.lower[i], band.upper[i], band.level, band.covers)
+        zero(curve(grid, values[i], limits, place, part))
+        panel_of(place).own = look.own
+    return _headed(places, ax, look)
+
+
+def multiples(parts: Mapping[str, tuple[np.ndarray, Band]], grid: Grid, look: Look, title: str, ylabel: str) -> Axes:
+    """Curves of several groups side by side on the same scales, each with its band. Returns the first axes."""
+    names = list(parts)
+    labels, colours = look.several(names)
+    across = 4 if len(names) > 9 or len(names) in (7, 8) else 3
+    places = _places(None, len(names), across, SMALL, "all", look, title)
+    xlabel, ylabel = grid.label if look.xlabel is None else look.xlabel, ylabel if look.ylabel is None else look.ylabel
+    for i, (place, (name, (values, band))) in enumerate(zip(places, parts.items(), strict=True)):
+        below, left = i + across >= len(names), i % across == 0
+        part = Look(
+            "", colours.get(name, INK), xlabel if below else "", ylabel if left else "", labels.get(name, name), False
+        )
+        curve(grid, values, band, place, part)
+        place.tick_params(labelbottom=below)
+        panel_of(place).own = look.own
+    return _headed(places, None, look)
+
+
+def _places(
+    ax: Places, count: int, across: int, size: tuple[float, float], shared: str, look: Look, title: str
+) -> list[Axes]:
+    """Axes for several pictures side by side: those that were given, or those of a new figure with a title."""
+    if ax is not None:
+        return several_axes(ax, count, "leave it out")
+    down = -(-count // across)
+    whole = new_figure((size[0] * across, size[1] * down + AROUND))
+    said = title if look.title is None else look.title
+    title_of(whole, said, look.own)
+    found = whole.subplots(down, across, squeeze=False, sharex=bool(shared), sharey=bool(shared)).ravel()
+    for place in found[count:]:
+        place.remove()
+    return list(found[:count])
+
+
+def _headed(places: Sequence[Axes], ax: Places, look: Look) -> Axes:
+    """The band named once: below all pictures, or in the first of those that were given."""
+    first = places[0]
+    panel_of(first).legend = look.legend and ax is not None
+    if look.legend and ax is None:
+        handle = next(shape for shape in first.collections if shape.get_label())
+        whole: Any = first.get_figure(root=True)
+        whole.legend([handle], [handle.get_label()], loc="outside lower left", frameon=False, fontsize=9)
     return first
 
 
 def together(
     grid: Grid,
     values: np.ndarray,
-    band: Band,
+    band: Band | None,
     names: Sequence[str],
-    ax: Axes | None = None,
+    ax: Places = None,
+    look: Look = NONE,
     title: str = "",
+    ylabel: str = "",
 ) -> Axes:
     """Released components of one curve on the same axes, each with its part of one simultaneous band."""
-    ax = _axes(ax)
-    for i, name in enumerate(names):
-        colour, line = COLOURS[i % len(COLOURS)], LINES[i // len(COLOURS) % len(LINES)]
-        ax.fill_between(band.t, band.lower[i], band.upper[i], color=colour, alpha=0.22, linewidth=0)
-        ax.plot(band.t, values[i], color=colour, linestyle=line, linewidth=2, label=_entry(name))
-    ax.fill_between([], [], color="#555555", alpha=0.22, linewidth=0, label=band_label(band))
-    ax.set_xlabel(grid.label, **SPELT)
-    ax.set_xlim(*grid.span)
-    ax.set_title(title, loc="left", fontsize=11, **SPELT)
-    ax.spines[["top", "right"]].set_visible(False)
-    _legend(ax, frameon=False, fontsize=9, loc="best", ncols=1 + len(names) // 10)
+    labels, colours = look.several(names)
+    ax = one_axes(ax)
+    panel = _begun(ax, look, title, grid, ylabel)
+    t = grid.points if band is None else band.t
+    drawn = [_line(ax, panel, t, values[i], labels.get(n, n), colours.get(n)) for i, n in enumerate(names)]
+    for i, color in enumerate(drawn):
+        if band is not None and np.isfinite(band.lower[i]).any():
+            _shade(ax, Band(band.t, band.lower[i], band.upper[i], band.level, band.covers), color)
     return ax
-
-
-def surface(
-    grid: AnyGrid,
-    values: np.ndarray,
-    ax: Axes | None = None,
-    title: str = "",
-    kind: str = "map",
-    signed: bool = False,
-    top: float | None = None,
-) -> Axes:
-    """A released surface over two dimensions: a heat map (`signed`: about zero), or a surface in space.
-
-    `top` is the end of the colour scale where several maps share one.
-    """
-    if kind not in KINDS:
-        raise ParameterError(f"kind must be one of {', '.join(KINDS)}", shown(kind), "Pass kind='map'.")
-    first, second = grid.axes
-    if kind != "surface":
-        ax = _axes(ax)
-        end = float(np.abs(values).max()) if top is None else top
-        scale: dict[str, Any] = {"cmap": SIGNED, "vmin": -end, "vmax": end} if signed else {"cmap": HEAT, "vmax": top}
-        image = ax.imshow(
-            values.T,
-            origin="lower",
-            extent=(*first.span, *second.span),
-            aspect="auto",
-            interpolation="nearest",
-            **scale,
-        )
-        ax.figure.colorbar(image, ax=ax, shrink=0.9)
-    else:
-        space: Any = _axes(ax, projection="3d")
-        x, y = np.meshgrid(first.points, second.points, indexing="ij")
-        space.set_zlabel("value")
-        space.plot_surface(x, y, values, cmap=HEAT, linewidth=0, antialiased=True, rcount=80, ccount=80)
-        ax = space
-    ax.set_xlabel(first.label, **SPELT)
-    ax.set_ylabel(second.label, **SPELT)
-    ax.set_title(title, loc="left", fontsize=11, **SPELT)
-    return ax
-
-
-def boundary(grid: AnyGrid, values: np.ndarray, ax: Axes) -> None:
-    """The line where a decision function changes sign."""
-    first, second = grid.axes
-    if values.min() < 0 < values.max():
-        ax.contour(first.points, second.points, values.T, levels=[0.0], colors="black", linewidths=1.2)
-
-
-def regions(grid: AnyGrid, best: np.ndarray, names: Sequence[str], ax: Axes | None = None, title: str = "") -> Axes:
-    """Where each of several classes is predicted, over two inputs."""
-    ax = _axes(ax)
-    first, second = grid.axes
-    colours = [COLOURS[i % len(COLOURS)] for i in range(len(names))]
-    edges = np.arange(len(names) + 1) - 0.5
-    ax.imshow(
-        best.T,
-        origin="lower",
-        extent=(*first.span, *second.span),
-        aspect="auto",
-        interpolation="nearest",
-        cmap=colors.ListedColormap(colours),
-        norm=colors.BoundaryNorm(edges, len(names)),
-        alpha=0.6,
-    )
-    for colour, name in zip(colours, names, strict=True):
-        ax.fill_between([], [], color=colour, alpha=0.6, label=_entry(name))
-    _legend(ax, fontsize=9, loc="best")
-    ax.set_xlabel(first.label, **SPELT)
-    ax.set_ylabel(second.label, **SPELT)
-    ax.set_title(title, loc="left", fontsize=11, **SPELT)
-    return ax
-
-
-def panels(parts: Sequence[Shown], title: str = "", names: Sequence[str] | None = None) -> Axes:
-    """Heat maps side by side: two-dimensional parts of something larger. Returns the first axes."""
-    across = min(len(parts), 4)
-    down = -(-len(parts) // across)
-    whole = figure.Figure(figsize=(4.2 * across, 3.8 * down + 0.3), layout="constrained")
-    whole.suptitle(title, fontsize=11, x=0.01, ha="left", **SPELT)
-    places = whole.subplots(down, across, squeeze=False).ravel()
-    top = max(float(part.values.max()) for part in parts) if names else None
-    for place, part, name in zip(places, parts, names or [""] * len(parts), strict=False):
-        surface(part.grid, part.values, ax=place, title=name, top=top)
-    for place in places[len(parts) :]:
-        place.set_visible(False)
-    first: Axes = places[0]
-    return first
 
 
 def overlay(
     grid: AnyGrid,
     curves: Mapping[str, np.ndarray],
-    ax: Axes | None = None,
+    ax: Places = None,
     title: str = "",
     bands: Sequence[Band] = (),
+    look: Look = NONE,
+    ylabel: str = "",
 ) -> Axes:
     """Several curves on one grid (or on its line, where they are components), named, with bands if there are any."""
-    ax, grid = _axes(ax), grid.axes[-1]
-    for i, band in enumerate(bands):
-        ax.fill_between(band.t, band.lower, band.upper, color=COLOURS[i % len(COLOURS)], alpha=0.2, linewidth=0)
-    for i, (name, values) in enumerate(curves.items()):
-        colour, line = COLOURS[i % len(COLOURS)], LINES[i // len(COLOURS) % len(LINES)]
-        ax.plot(grid.points, values, color=colour, linestyle=line, linewidth=1.8, label=_entry(name), alpha=0.9)
-    ax.set_xlabel(grid.label, **SPELT)
-    ax.set_xlim(*grid.span)
-    ax.set_title(title, loc="left", fontsize=11, **SPELT)
-    ax.spines[["top", "right"]].set_visible(False)
-    if bands:
-        ax.fill_between([], [], color="#555555", alpha=0.2, linewidth=0, label=f"each with its {band_label(bands[0])}")
-    if curves:
-        _legend(ax, frameon=False, fontsize=8, ncols=1 + len(curves) // 10)
+    labels, colours = look.several(list(curves)) if curves else ({}, {})
+    ax, line = one_axes(ax), grid.axes[-1]
+    panel = _begun(ax, look, title, line, ylabel)
+    drawn = [_line(ax, panel, line.points, values, labels.get(n, n), colours.get(n)) for n, values in curves.items()]
+    for band, color in zip(bands, drawn, strict=False):
+        _shade(ax, band, color)
     return ax
 
 
-def comparison(epsilons: Sequence[float], risks: Mapping[str, Sequence[float]], ax: Axes | None = None) -> Axes:
+def comparison(
+    epsilons: Sequence[float], risks: Mapping[str, Sequence[float]], ax: Places = None, title: str = ""
+) -> Axes:
     """Expected risk of each method against epsilon, both logarithmic."""
-    ax = _axes(ax)
+    ax = one_axes(ax)
     for colour, mark, (name, values) in zip(cycle(COLOURS), cycle("osD^vP"), risks.items(), strict=False):
-        ax.plot(epsilons, values, color=colour, marker=mark, markersize=5, label=name, alpha=0.85)
+        ax.plot(epsilons, values, color=colour, marker=mark, markersize=4, label=name, alpha=0.85)
     ax.set_xscale("log", base=2)
     ax.set_yscale("log")
     ax.set_xticks(list(epsilons), [f"{e:g}" for e in epsilons])
-    ax.set_xlabel("epsilon")
-    ax.set_ylabel("expected risk (squared L2)")
     ax.spines[["top", "right"]].set_visible(False)
-    _legend(ax, frameon=False, fontsize=9)
-    return ax
+    noted(ax, NONE, title, "epsilon", "expected risk (squared L2)", None)
+    return fit(ax)
 
 
-def ratios(found: np.ndarray, tolerance: float, ax: Axes | None = None) -> Axes:
+def ratios(found: np.ndarray, tolerance: float, ax: Places = None) -> Axes:
     """Sizes of noise against those stated, coordinate by coordinate, and how far off would have been noticed."""
-    ax = figure.Figure(figsize=(7.5, 2.6), layout="constrained").add_subplot() if ax is None else ax
+    ax = new_figure((7.5, 2.6)).add_subplot() if ax is None else one_axes(ax)
     ax.axhspan(1 - tolerance, 1 + tolerance, color=SHADE, alpha=0.55, linewidth=0, label="a defect this small may hide")
     ax.axhline(1.0, color=INK, linewidth=0.8)
     ax.plot(np.arange(found.size), found, "o", color=INK, markersize=3.5, label="size of the noise / size stated")
-    ax.set_xlabel("number that leaves")
-    ax.set_ylim(*(1 + 1.3 * np.array([-1, 1]) * max(tolerance, np.abs(found - 1).max(initial=0.0))))
+    ax.set_ylim(*(1 + 1.3 * np.array([-1, 1]) * max(tolerance, np.abs(found - 1).max(initial=0.0))), auto=True)
     ax.spines[["top", "right"]].set_visible(False)
-    ax.legend(frameon=False, fontsize=9, loc="upper right")
-    return ax
-
-
-def png(ax: Axes, dpi: int = 150) -> bytes:
-    """The picture as PNG, with no metadata beyond it."""
-    buffer = io.BytesIO()
-    figure: Any = ax.figure  # a part of a figure has no savefig
-    figure.savefig(buffer, format="png", dpi=dpi, metadata={"Software": None})
-    return buffer.getvalue()
-
-
-def inline(plot: Callable[[], Axes], title: str) -> str:
-    """The picture as an HTML image, for notebooks; `title` is for those who cannot see it."""
-    data = base64.b64encode(png(plot(), dpi=96)).decode()
-    return f"<img alt='{html.escape(title)}' src='data:image/png;base64,{data}'/>"
+    noted(ax, NONE, "", "number that leaves", "", None)
+    return fit(ax)

@@ -12,9 +12,11 @@ import numpy as np
 from dpfda.bounds.bodies import L2Ball
 from dpfda.core import codec, markup
 from dpfda.core.files import write_whole
+from dpfda.core.renewal import Renewal
 from dpfda.results import statements
 from dpfda.results.arrays import AsArray
 from dpfda.results.base import VERSION
+from dpfda.results.methods_text import text_of
 from dpfda.results.statements import Statement
 
 if TYPE_CHECKING:
@@ -40,7 +42,7 @@ class RadiusRelease(AsArray):
         The plan that was carried out.
     coefficients, raw : array
         The radius, as an array of one number.
-    query, created, study, entry, seal, steps
+    query, created, study, entry, seal, renewal, steps
         As for :class:`Release`.
 
     Examples
@@ -59,8 +61,9 @@ class RadiusRelease(AsArray):
     study: str | None = None
     entry: int | None = None
     seal: str | None = None
+    renewal: Renewal | None = None
     steps: tuple[str, ...] = ()
-    title = "radius"
+    title, order, drawn = "radius", 0, ()
 
     @property
     def radius(self) -> float:
@@ -94,6 +97,10 @@ class RadiusRelease(AsArray):
         """The statement as data: its paragraphs by name."""
         return statements.statement(self, bound=" ".join(self.cautions))
 
+    def methods_text(self) -> str:
+        """How it was made, for the methods section of a paper: paragraphs with all numbers, and what to cite."""
+        return text_of(self, f"The radius that was released is {self.radius:.6g}, about {self.about}.")
+
     @property
     def cautions(self) -> tuple[str, ...]:
         """What the radius itself says against trusting it: at either end of those on offer."""
@@ -105,6 +112,7 @@ class RadiusRelease(AsArray):
     def to_json(self) -> str:
         """The radius with its plan and its charge, with a version and a checksum."""
         charge = {"created": self.created, "study": self.study, "entry": self.entry, "seal": self.seal}
+        charge |= {"renewal": self.renewal.to_plain()} if self.renewal else {}
         facts = {"plan": codec.to_plain(self.plan), "radius": self.radius, "query": self.query}
         return codec.seal("radius", VERSION, facts | charge)
 

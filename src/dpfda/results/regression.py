@@ -14,7 +14,7 @@ from dpfda.results import plots
 from dpfda.results.bands import NOISE_ONLY, Band, check_level, simulated_errors, simultaneous
 from dpfda.results.base import Release, axis_names
 from dpfda.results.coefficient_bands import PUBLIC, CheckedFit
-from dpfda.results.wording import guarantee
+from dpfda.results.wording import price
 from dpfda.spaces.basis import Eigenbasis
 from dpfda.spaces.stacked import StackedBasis
 
@@ -220,10 +220,12 @@ class RegressionRelease(Release):
             f"plan {self.plan.digest[:12]})"
         )
 
-    def plot(self, ax: plots.Axes | None = None, level: float = 0.95, kind: str = "map") -> plots.Axes:
-        """All coefficient functions with their bands, side by side; returns the first axes."""
-        title = f"Coefficient functions, {guarantee(self.plan)}"
-        return plots.curves(self.plan.grid, self.values, self.shown_band(level), self.names, title)
+    def _draw(self, ax: plots.Places, level: float, kind: str, look: plots.Look) -> plots.Axes:
+        """All coefficient functions with their bands, side by side."""
+        what, per = self._measured("coefficient"), "" if self.plan.value is None else " per unit"
+        labels = [str(what), *[f"{what}{per}"] * self.plan.covariates]
+        title = f"Coefficient functions, {price(self.plan)}"
+        return plots.curves(self.plan.grid, self.values, self.shown_band(level), self.names, ax, look, title, labels)
 
     def _columns(self, level: float) -> dict[str, np.ndarray]:
         band, count = self.shown_band(level), self._basis.count

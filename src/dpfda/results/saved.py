@@ -6,18 +6,22 @@ import os
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
 from dpfda.core import codec
 from dpfda.core.errors import DpfdaError, FileError
 from dpfda.core.files import read_text
+from dpfda.core.renewal import Renewal
 from dpfda.results.base import VERSION, Release
 from dpfda.results.classes import ClassRelease
 from dpfda.results.density import FITTED, PROJECTED, DensityRelease
+from dpfda.results.differences import Difference
 from dpfda.results.groups import GroupRelease
+from dpfda.results.joint import JointRelease
 from dpfda.results.radius import RadiusRelease
+from dpfda.results.wording import cost
 
 if TYPE_CHECKING:
     from dpfda.problems.stage import Stage
@@ -26,11 +30,29 @@ if TYPE_CHECKING:
 DAMAGE = (LookupError, TypeError, AttributeError, ValueError, ArithmeticError, MemoryError)
 
 
-def load(path: str | os.PathLike[str]) -> Release | GroupRelease[Release] | ClassRelease | RadiusRelease:
-    """A release (or one per group) read from the file that :meth:`Release.save` wrote; damaged files are refused.
+#: What a file of :meth:`Release.save` and its like holds.
+Saved: TypeAlias = Release | GroupRelease[Release] | ClassRelease | RadiusRelease | Difference
 
-    The file decides: parameters that another version or machine would select differently are taken
-    as they were chosen.
+
+def described(release: Saved) -> str:
+    """What a file of it is, in a few words: which release, what it cost, and when it was made."""
+    made = f"made {release.created}" if release.created else "made without a date"
+    if isinstance(release, Difference):
+        of = f"{release.first} minus {release.second}, of a {release.left.title}"
+        return f"a difference, {of}, {cost(release.plan)} for all groups, {made}"
+    if isinstance(release, JointRelease):
+        names, word = ", ".join(release), release.plan.member_word
+        each = next(iter(release.values())).title
+        return f"a release of a {each} for each {word} ({names}), {cost(release.plan)} together, {made}"
+    title = f"radius, {release.radius:.6g}" if isinstance(release, RadiusRelease) else release.title
+    return f"a release of a {title}, {cost(release.plan)}, {made}"
+
+
+def load(path: str | os.PathLike[str]) -> Saved:
+    """A release (or one per group, or a difference of two) from the file that :meth:`Release.save` wrote.
+
+    Damaged and edited files are refused. The file decides: parameters that another version or machine would select
+    differently are taken as they were chosen.
 
     Parameters
     ----------
@@ -39,7 +61,7 @@ def load(path: str | os.PathLike[str]) -> Release | GroupRelease[Release] | Clas
 
     Returns
     -------
-    Release, GroupRelease, ClassRelease or RadiusRelease
+    Release, GroupRelease, ClassRelease, RadiusRelease or Difference
         What was saved, of the same kind.
 
     Raises
@@ -60,6 +82,8 @@ def load(path: str | os.PathLike[str]) -> Release | GroupRelease[Release] | Clas
     kind = codec.kind_of(text)
     if kind == "releases":
         return _together(codec.unseal(text, kind, VERSION, name), name)
+    if kind == "difference":
+        return _difference(codec.unseal(text, kind, VERSION, name), name)
     if kind == "radius":
         return _radius(codec.unseal(text, kind, VERSION, name), name)
     return _single(codec.unseal(text, "release", VERSION, name), name)
@@ -75,6 +99,36 @@ def _together(body: dict[str, Any], name: str) -> GroupRelease[Release] | ClassR
     parts = {member: _single(part, name) for member, part in bodies.items()}
     released: GroupRelease[Release] | ClassRelease = plan.release_type(plan, parts)
     return released
+
+
+def _difference(body: dict[str, Any], name: str) -> Difference:
+    """The difference that :meth:`Difference.to_json` wrote: of two groups of its plan, under one charge."""
+    plan = codec.from_plain(body.get("plan"))
+    try:
+        first, second = body["first"], body["second"]
+        sides, members = {first: body["left"], second: body["right"]}, plan.members
+        whole = plan.release_type is GroupRelease and len(sides) == 2 and _of_members(sides, members)
+        if whole:
+            for member, part in sides.items():
+                members[member].take_choice(part.get("chosen"))
+            left, right = (_single(part, name) for part in sides.values())
+            found = Difference(first, second, left, right, plan)
+            values, now = np.array(body["values"], dtype=float), found.values.ravel()
+            near = 1e-9 * (1 + np.abs(values).max())
+            whole = values.shape == now.shape and np.allclose(now, values, rtol=0, atol=near)
+            whole = whole and len({_making(part) for part in (found.left, found.right)}) == 1
+    except DpfdaError:
+        raise
+    except DAMAGE:
+        whole = False
+    if not whole:
+        raise FileError(f"{name!r} does not hold a whole difference.")
+    return found
+
+
+def _making(release: Release) -> tuple[object, ...]:
+    """What releases under one charge have in common."""
+    return release.query, release.created, release.study, release.entry, release.seal, release.order
 
 
 def _of_members(bodies: Mapping[str, object], members: Mapping[str, object]) -> bool:
@@ -101,6 +155,7 @@ def _single(body: dict[str, Any], name: str) -> Release:
             study=body["study"],
             entry=body["entry"],
             seal=body["seal"],
+            renewal=Renewal.from_plain(body.get("renewal")),
             steps=tuple(map(str, body["steps"])),
             order=int(body["order"]),
             **plan.schedule.extra_fields([codec.frozen_array(d) for d in body.get("drawn", ())]),
@@ -140,6 +195,7 @@ def _radius(body: Mapping[str, codec.Plain], name: str) -> RadiusRelease:
             study=body["study"],
             entry=body["entry"],
             seal=body["seal"],
+            renewal=Renewal.from_plain(body.get("renewal")),
         )
         whole = isinstance(release, RadiusRelease) and _well_named(release)
         whole = whole and bool(np.isclose(plan.radii, release.radius, rtol=1e-9, atol=0).any())

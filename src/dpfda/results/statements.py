@@ -7,17 +7,18 @@ data is touched and printed beside the release afterwards.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
-from dpfda.results.wording import Planned, number
+from dpfda.results.wording import Planned, Together, number
 
 if TYPE_CHECKING:
     import numpy as np
 
-    from dpfda.plans.joint import JointPlan
+    from dpfda.core.renewal import Renewal
+    from dpfda.noise.law import Law
 
 
 @dataclass(frozen=True)
@@ -115,6 +116,8 @@ class Released(Protocol):
     def entry(self) -> int | None: ...
     @property
     def seal(self) -> str | None: ...
+    @property
+    def renewal(self) -> Renewal | None: ...
 
 
 class Drawn(Released, Protocol):
@@ -126,14 +129,20 @@ class Drawn(Released, Protocol):
     def drawn(self) -> tuple[np.ndarray, ...]: ...
 
 
+#: Where all randomness comes from, and what it is added to.
+RANDOMNESS = "All of it is drawn from the operating system's generator, on exact integer totals."
+#: What a difference costs.
+FREE = "A difference is made of two releases after the noise: it reads no records and costs nothing of its own."
+
+
 # -- whole statements ---------------------------------------------------------------------
 
 
 def explanation(plan: Planned) -> Statement:
     """A plan in words, before data."""
-    words, about = plan.wording, "about " if plan.problem.count_is_private else ""
+    words = plan.wording
     return Statement(
-        heading=f"Plan {plan.digest[:12]}: the {words.target} of {about}{plan.n:,} {words.record}s{words.more}.",
+        heading=f"Plan {plan.digest[:12]}: the {words.target} of {counted(plan)}{words.more}.",
         guarantee=protection(plan),
         assumption=words.assumption,
         passes=words.passes,
@@ -150,25 +159,40 @@ def statement(release: Released, method: str = "", bands: str = "", bound: str =
     made = f"released {release.created} (plan {release.plan.digest[:12]})"
     heading = f"Privacy statement for a {release.title} {made}."
     parts = replace(explanation(release.plan), heading=heading, method=method)
-    return replace(parts, bands=bands, bound=bound, charge=charge(release))
+    return replace(parts, bands=bands, bound=bound, charge=charged_to(release))
 
 
-def group_statement(
-    plan: JointPlan[Any], releases: Mapping[str, Released], bands: str = "", bound: str = ""
-) -> Statement:
+def group_statement(plan: Together, releases: Mapping[str, Drawn], bands: str = "", bound: str = "") -> Statement:
     """What was protected in all groups together, and how each was made; `bands` and `bound` as for one of them."""
     first = next(iter(releases.values()))
     made = f"released {first.created} (plan {plan.digest[:12]})"
+    drawn = {name: drawn_with(release) for name, release in releases.items()}
+    alike, after = len(set(drawn.values())) == 1, {after_noise(release) for release in releases.values()}
+    method = [f"Each {plan.member_word}{drawn_with(first)}."] if alike else []
+    method += [RANDOMNESS, *(after if len(after) == 1 else ())]
     return Statement(
         heading=f"Privacy statement for a {first.title} per {plan.member_word}, {made}.",
         guarantee=protection(first.plan, plan.epsilon),
         composition=plan.composition,
         assumption=first.plan.wording.assumption,
-        groups={name: member(release.plan) for name, release in releases.items()},
+        method=" ".join(method).strip(),
+        groups={name: member(release.plan, "" if alike else drawn[name]) for name, release in releases.items()},
         bands=bands,
         bound=bound,
-        limits=limits(first.plan, size=""),
-        charge=charge(first),
+        limits=limits(first.plan, own_records(plan)),
+        charge=charged_to(first),
+    )
+
+
+def difference_statement(plan: Together, first: str, second: str, releases: Sequence[Drawn], bands: str) -> Statement:
+    """What was protected in two releases of groups, one of which is taken from the other; `bands` as for a release."""
+    names = dict(zip((first, second), releases, strict=True))
+    left = releases[0]
+    made = f"of releases of {left.created} (plan {plan.digest[:12]})"
+    return replace(
+        group_statement(plan, names, bands),
+        heading=f"Privacy statement for the difference of a {left.title}, {first} minus {second}, {made}.",
+        composition=f"{FREE} {plan.composition}",
     )
 
 
@@ -183,15 +207,18 @@ def odds(epsilon: float) -> str:
     return f"{factor:.3f}" if factor < 2 else f"{factor:.2f}" if factor < 100 else f"{factor:,.0f}"
 
 
+def neighbours(plan: Planned) -> str:
+    """What two data sets differ by that the guarantee speaks of."""
+    record = plan.wording.record
+    if plan.problem.count_is_private:
+        return f"one {record} is added to the data or removed from it"
+    return f"one {record} in the data is replaced by any other {record}"
+
+
 def protection(plan: Planned, total: Fraction | None = None) -> str:
     """The guarantee; `total` is the epsilon of several releases together."""
     epsilon, record = float(plan.epsilon if total is None else total), plan.wording.record
-    factor = odds(epsilon)
-    change = (
-        f"one {record} is added to the data or removed from it"
-        if plan.problem.count_is_private
-        else f"one {record} in the data is replaced by any other {record}"
-    )
+    factor, change = odds(epsilon), neighbours(plan)
     who = f"one {record}" if plan.wording.piece else "one person"
     other = (
         f"had {who.replace('one', 'that', 1)} not been in the data"
@@ -216,11 +243,10 @@ def protection(plan: Planned, total: Fraction | None = None) -> str:
     )
 
 
-def limits(plan: Planned, size: str | None = None) -> str:
+def limits(plan: Planned, group: str = "") -> str:
+    """What is not protected; of the plan of a `group` (or class), what holds for all of them."""
     words = plan.wording
-    handled = stops(plan) if plan.invalid == "raise" else goes_on(plan)
-    if size is None:
-        size = "" if plan.problem.count_is_private else f" The number of {words.record}s, {plan.n:,}, is public."
+    size = "" if plan.problem.count_is_private or group else f" The number of {words.record}s, {plan.n:,}, is public."
     several = (
         f"a person who belongs to several {words.record}s"
         if words.piece
@@ -229,8 +255,14 @@ def limits(plan: Planned, size: str | None = None) -> str:
     return (
         f"What is not protected: facts about the population that the {words.target} itself shows; {several} "
         f"is protected only as far as epsilon times their number; other releases "
-        f"from the same data add their own epsilon; the time a run takes and the computer it runs on.{size} {handled}"
+        f"from the same data add their own epsilon; the time a run takes and the computer it runs on.{size} "
+        f"{unusable(plan, group)}"
     )
+
+
+def unusable(plan: Planned, group: str = "") -> str:
+    """What becomes of records that cannot be used; of the plan of a `group`, as for :func:`limits`."""
+    return stops(plan) if plan.invalid == "raise" else goes_on(plan, group)
 
 
 def stops(plan: Planned) -> str:
@@ -242,14 +274,15 @@ def stops(plan: Planned) -> str:
     return f"A run stops with an error if {reason}; whether it stopped is outside the guarantee."
 
 
-def goes_on(plan: Planned) -> str:
+def goes_on(plan: Planned, group: str = "") -> str:
     """What becomes of what cannot be used, where nothing in the data may stop a run."""
     words = plan.wording
+    most = f"{words.record}s than the public number of a {group}" if group else f"than {plan.n:,} {words.record}s"
     nobody = " A row that does not say whose it is (or which group it belongs to) is left out." if words.piece else ""
     too_many = (
         ""
         if plan.problem.count_is_private
-        else f" Of more than {plan.n:,} {words.record}s as many are used, by a fixed hash of what each holds; one that "
+        else f" Of more {most} as many are used, by a fixed hash of what each holds; one that "
         f"is missing {words.unusable}."
     )
     return f"An unusable {words.record} {words.unusable}, so the guarantee covers it.{nobody}{too_many}"
@@ -257,30 +290,68 @@ def goes_on(plan: Planned) -> str:
 
 def how_drawn(release: Drawn) -> str:
     """How a release was drawn, and what was done after the noise."""
-    plan: Planned = release.plan
-    kernel = f" with {plan.wording.kernel}" if plan.wording.kernel else ""
-    stages = plan.schedule.stages(release.drawn)
-    laws = dict.fromkeys(part.law.description for stage in stages for part in stage.parts)
-    outcome = plan.schedule.outcome(release.drawn)
-    came = f" {outcome}" if outcome else ""
+    outcome = release.plan.schedule.outcome(release.drawn)
+    came, after = (f" {words}" if words else "" for words in (outcome, after_noise(release)))
+    return f"Method {release.plan.chosen!r}{drawn_with(release)}. {RANDOMNESS}{came}{after}"
+
+
+def drawn_with(release: Drawn) -> str:
+    """The kernel and the noise of a release, as they follow its method."""
+    kernel = f" with {release.plan.wording.kernel}" if release.plan.wording.kernel else ""
+    return f"{kernel}: {'; '.join(dict.fromkeys(law.description for law in laws(release)))}"
+
+
+def laws(release: Drawn) -> list[Law]:
+    """The noise laws of a release, stage by stage."""
+    stages = release.plan.schedule.stages(release.drawn)
+    return [part.law for stage in stages for part in stage.parts]
+
+
+def after_noise(release: Drawn) -> str:
+    """What was done after the noise, if anything was."""
     steps = "; ".join(release.steps)
-    after = f" After the noise: {steps} (post-processing, free of privacy cost)." if release.steps else ""
-    return (
-        f"Method {plan.chosen!r}{kernel}: {'; '.join(laws)}. All of it is drawn from the operating system's generator, "
-        f"on exact integer totals.{came}{after}"
-    )
+    return f"After the noise: {steps} (post-processing, free of privacy cost)." if steps else ""
 
 
-def member(plan: Planned) -> str:
-    """One group or class in a line."""
-    about = "about " if plan.problem.count_is_private else ""
+def member(plan: Planned, drawn: str = "") -> str:
+    """One group or class in a line; `drawn` says with which kernel and noise, where they are not all alike."""
     error = f"expected error {number(plan.expected_error)} (squared L2, noise only)"
-    return f"{about}{plan.n:,} {plan.wording.record}s, {plan.chosen!r}, {error}. {plan.verdict.sentence}"
+    how = f"{plan.chosen!r}{drawn};" if drawn else f"{plan.chosen!r},"
+    return f"{counted(plan)}, {how} {error}. {plan.verdict.sentence}"
 
 
-def charge(release: Released) -> str:
+def counted(plan: Planned) -> str:
+    """How many records there are: exactly only where that is public."""
+    return f"{'about ' if plan.problem.count_is_private else ''}{plan.n:,} {plan.wording.record}s"
+
+
+def told_of_each(texts: Mapping[str, str]) -> str:
+    """What texts by name have in common, once, and then what only some of them say, with their names.
+
+    >>> told_of_each({"a": "It holds. Up to 3.", "b": "It holds. Up to 4."})
+    'It holds. a: Up to 3. b: Up to 4.'
+    """
+    sentences = {name: text.removesuffix(".").split(". ") for name, text in texts.items() if text}
+    if not sentences:
+        return ""
+    first = next(iter(sentences.values()))
+    common = [words for words in first if len(sentences) == len(texts) and all(words in s for s in sentences.values())]
+    found = [". ".join(common)] if common else []
+    for name, said in sentences.items():
+        if own := [words for words in said if words not in common]:
+            found.append(f"{name}: {'. '.join(own)}")
+    return f"{'. '.join(found)}."
+
+
+def own_records(plan: Together) -> str:
+    """What each of several plans has records of its own for: a group. Classes share theirs, and it is nothing."""
+    return plan.member_word if plan.member_word == "group" else ""
+
+
+def charged_to(release: Released) -> str:
     """Which ledger was charged, if any."""
     if not release.study:
         return "No ledger was charged: whoever made this release keeps account of the budget."
     seal = (release.seal or "")[:16]
-    return f"Charged to the ledger of study {release.study!r} as entry {release.entry}, seal {seal}."
+    charged = f"Charged to the ledger of study {release.study!r} as entry {release.entry}, seal {seal}."
+    return f"{charged} {release.renewal}" if release.renewal else charged

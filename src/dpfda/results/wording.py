@@ -39,7 +39,10 @@ class Priced(Protocol):
 class Scheduled(Protocol):
     """What words need of a plan's stages."""
 
+    @property
+    def keeps_draws(self) -> bool: ...
     def stages(self, drawn: Sequence[np.ndarray]) -> Sequence[Stage]: ...
+    def last(self, drawn: Sequence[np.ndarray]) -> Stage: ...
     def outcome(self, drawn: Sequence[np.ndarray]) -> str: ...
 
 
@@ -84,6 +87,19 @@ class Planned(Judged, Protocol):
     def risk_range(self) -> tuple[float, float]: ...
     @property
     def wording(self) -> Wording: ...
+
+
+class Together(Priced, Protocol):
+    """What words need of several plans under one charge."""
+
+    @property
+    def digest(self) -> str: ...
+    @property
+    def names(self) -> tuple[str, ...]: ...
+    @property
+    def member_word(self) -> str: ...
+    @property
+    def composition(self) -> str: ...
 
 
 @dataclass(frozen=True)
@@ -149,10 +165,30 @@ class Wording:
     piece: str = ""
     #: What is added to the records where they are first named.
     more: str = ""
+    #: What released coefficients are coefficients of, where there are such.
+    basis: str = ""
+    #: What is computed before the noise, in a sentence, where the name of the release does not say it.
+    fit: str = ""
 
 
 def number(value: float) -> str:
     return f"{value:.3g}"
+
+
+def kernel_in_words(spelt: str) -> str:
+    """A kernel as it is spelt in Python, in words.
+
+    >>> kernel_in_words("Matern(nu=1.5, length_scale=0.1)"), kernel_in_words("Gaussian(length_scale=None)")
+    ('the Matern kernel (nu 1.5, length scale 0.1)', 'the Gaussian kernel')
+    >>> kernel_in_words("Gaussian, length scale 0.1 of each side")
+    'the Gaussian kernel (length scale 0.1 of each side)'
+    """
+    name, _, facts = spelt.partition("(" if "(" in spelt else ", ")
+    facts = facts.removesuffix(")")
+    if "(" in facts or ("(" in spelt and "=" not in facts):  # a kernel within another, or one in words of its own
+        return f"the kernel {spelt}" if "=" in facts else facts or f"the {name} kernel"
+    told = ", ".join(fact for fact in facts.split(", ") if fact and not fact.endswith("=None"))
+    return f"the {name} kernel" + (f" ({told})".replace("_", " ").replace("=", " ") if told else "")
 
 
 def cost(plan: Priced) -> str:
@@ -161,8 +197,13 @@ def cost(plan: Priced) -> str:
     return f"epsilon {float(plan.epsilon):g}{delta}"
 
 
+def price(plan: Judged) -> str:
+    """The budget for titles of pictures, and that there is mostly noise where that is so."""
+    return cost(plan) + ("; mostly noise" if plan.verdict.word == WORDS[2] else "")
+
+
 def guarantee(plan: Judged) -> str:
-    """The guarantee in a few words, for titles, and that there is mostly noise where that is so."""
+    """The guarantee in a few words, and that there is mostly noise where that is so."""
     epsilon, noise = float(plan.epsilon), "; mostly noise" if plan.verdict.word == WORDS[2] else ""
     if plan.delta:
         return f"({epsilon:g}, {float(plan.delta):g})-differentially private (not pure){noise}"
@@ -170,15 +211,20 @@ def guarantee(plan: Judged) -> str:
 
 
 def describe_bound(bound: Bound, length: float | None = None) -> str:
+    """A bound by its kind and in words."""
+    return f"{type(bound).__name__}: {bound_words(bound, length)}"
+
+
+def bound_words(bound: Bound, length: float | None = None) -> str:
     """A bound in words; for an L2 ball with the typical distance it allows at one point."""
     center = bound.center
     about = "zero" if center is None else f"{float(center):g}" if center.ndim == 0 else "the public centre curve"
     if bound.on_grid:
         typical = f", {number(bound.outer / math.sqrt(length))} root mean square" if length else ""
-        return f"{type(bound).__name__}: the {bound.norm} about {about} is at most {bound.outer:g}{typical}"
+        return f"the {bound.norm} about {about} is at most {bound.outer:g}{typical}"
     radius: float | None = getattr(bound, "radius", None)
     size = f"at most {radius:g}" if radius is not None else f"limited for {bound.size} coefficients"
-    return f"{type(bound).__name__}: the {bound.norm} about {about} is {size}"
+    return f"the {bound.norm} about {about} is {size}"
 
 
 def bound_in_units(bound: L2Ball, grid: AnyGrid) -> dict[str, float]:

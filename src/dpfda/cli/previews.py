@@ -1,0 +1,85 @@
+"""The plan of a release before its data: what `dpfda run` checks and shows before anything is read."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from dpfda.cli import options, parsing, sources
+from dpfda.cli.commands import Keywords, Options
+from dpfda.cli.densities import smoothing
+from dpfda.cli.models import covariate_facts
+from dpfda.core.checks import check_guess
+from dpfda.core.labels import as_groups
+from dpfda.plans import CovariancePlan, DensityPlan, GroupPlan, MeanPlan, RegressionPlan
+from dpfda.plans.base import Plan
+from dpfda.plans.radius import RadiusPlan
+from dpfda.spaces.grid import Grid
+
+Given = Mapping[str, Any]
+G = TypeVar("G", bound=Options)
+#: Stand in for what only the data tells; plans made with them are checked and never shown.
+SOME_N, SOME_GRID = 1000, Grid.uniform(0.0, 1.0, 48)
+
+
+@dataclass(frozen=True)
+class Preview:
+    """A plan without data, and what of it only the data will tell."""
+
+    plan: Plan | GroupPlan
+    unknown: tuple[str, ...] = ()
+
+
+def preview(kind: str, given: Given) -> Preview:
+    """The plan of a command with these parameters; a wrong one is refused as the command would."""
+    keywords = _group(options.Protection, given).keywords()
+    check_guess(keywords["n"], keywords["neighbors"])
+    unknown = [] if keywords["n"] is not None else ["n"]
+    keywords["n"] = keywords["n"] or SOME_N
+    more = KINDS[kind](given)
+    if "grid" in more and not isinstance(more["grid"], Grid):
+        unknown.append("the grid")
+        more["grid"] = SOME_GRID
+    plan = PLANS[kind](**keywords, **more)
+    names = as_groups(sources.groups_of(given.get("groups")))
+    if given.get("by") is not None and names is not None:
+        return Preview(GroupPlan(names, (plan,) * len(names)), tuple(unknown))
+    return Preview(plan, (*unknown, *(["the groups"] if given.get("by") is not None else [])))
+
+
+def _group(kind: type[G], given: Given) -> G:
+    """A group of options, out of all parameters of a command."""
+    return kind(**{name: given[name] for name in kind.names()})
+
+
+def _curves(given: Given) -> Keywords:
+    rules = _group(sources.Units, given).keywords() | _group(sources.Gaps, given).keywords()
+    estimate = _group(options.Estimate, given).keywords(given.get("norm", "l2"))
+    return estimate | rules | {"value": given["value"]}
+
+
+def _density(given: Given) -> Keywords:
+    return _group(options.Bins, given).keywords() | smoothing(*(given[k] for k in ("axis", "kernel", "method", "raw")))
+
+
+def _regression(given: Given) -> Keywords:
+    facts = covariate_facts(given["covariates"], given["covariate_range"], given["covariate_bound"])
+    more = {"split": given["share"], "passes": given["passes"], "value": given["value"]}
+    return _group(options.Space, given).keywords() | facts | more
+
+
+def _radius(given: Given) -> Keywords:
+    grid, bound = parsing.if_given(parsing.parse_grid, given["grid"]), _group(options.Limits, given).bound()
+    facts = {"bound": bound, "grid": grid, "quantile": given["quantile"], "smallest": given["smallest"]}
+    return facts | _group(sources.Units, given).keywords() | _group(sources.Gaps, given).keywords()
+
+
+#: What a study can release, and how its options become a plan.
+KINDS: dict[str, Callable[[Given], Keywords]] = {
+    "mean": _curves, "covariance": _curves, "density": _density, "regress": _regression, "radius": _radius,
+}  # fmt: skip
+PLANS: dict[str, Callable[..., Plan]] = {
+    "mean": MeanPlan, "covariance": CovariancePlan, "density": DensityPlan, "regress": RegressionPlan,
+    "radius": RadiusPlan,
+}  # fmt: skip
