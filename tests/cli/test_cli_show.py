@@ -22,7 +22,7 @@ FACTS = {"epsilon": 1, "bound": dp.L2Ball(1.0), "method": dp.methods.KNorm(2)}
 FILES = {
     "plan.json": (r"a plan: mean curve of 60 curves, epsilon 1$", "plan"),
     "groups-plan.json": (r"a plan: mean curve for each group \(north, south\), epsilon 1 together$", "plan"),
-    "mean.json": (r"a release of a mean curve, epsilon 1, made 20\d\d-.*Z$", "release"),
+    "mean.json": (r"a release of a mean curve, epsilon 1, made 20\d\d-.*Z, charged as entry 1 of 'load'$", "release"),
     "groups.json": (
         r"a release of a mean curve for each group \(north, south\), epsilon 1 together, made 20",
         "releases",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import fcntl
 import json
+import logging
 import re
 import shutil
 import sys
@@ -89,7 +90,9 @@ def states(done):
 
 
 def charges():
-    return [(entry.run.partition("/")[2], entry.epsilon) for entry in dp.Ledger("study.ledger").history()]
+    return [
+        (entry.run.partition("#")[0].partition("/")[2], entry.epsilon) for entry in dp.Ledger("study.ledger").history()
+    ]
 
 
 ONE_NIGHT = [("mean/1", Fraction(1, 4)), ("by-region/1", Fraction(1, 8))]
@@ -210,10 +213,9 @@ def test_outputs_are_never_overwritten_without_force(folder):
         target.write_text("mine")
         done = run("--begin", code=1)
         assert f"{target.as_posix()!r}" in done.stderr
-        assert dp.Ledger("study.ledger").history() == ()
+        assert not Path("study.ledger").exists()  # nothing has begun
         assert target.read_text() == "mine"
         target.unlink()
-        Path("study.ledger").unlink()
     Path("published/2026-11-17/mean.json").write_text("mine")
     run("--begin", "--force")
     assert dp.load("published/2026-11-17/mean.json").entry == 1
@@ -319,10 +321,142 @@ def test_one_release_that_fails_stops_no_other(folder):
 
 
 def test_two_starts_at_once(folder):
-    with Path("study.toml").open("rb") as held:
+    with Path(".study.ledger.run").open("w") as held:
         fcntl.flock(held, fcntl.LOCK_EX)
         assert "Another start of 'study.toml' is under way" in run("--begin", code=1).stderr
     assert not Path("study.ledger").exists()
+
+
+def test_groups_say_how_many_records_each_has(folder):
+    Path("study.toml").write_text(STUDY.replace("n = 20\n", ""))
+    assert "a release of groups says how many each has, got none in 'by-region'" in run("--begin", code=1).stderr
+    sized = STUDY.replace('groups = ["north", "south"]\nn = 20\n', "groups = {north = 20, south = 20}\n")
+    Path("study.toml").write_text(sized)
+    run("--begin")
+    both = dp.load("published/2026-11-17/by-region.json")
+    assert {name: part.plan.n for name, part in both.items()} == {"north": 20, "south": 20}
+    words = ["mean", "curves.csv", "--columns", "h*", "--epsilon", "1", "--range", "0:1", "--by", "region", "--anyway"]
+    done = CliRunner().invoke(app, [*words, "--groups", "north=20,south=20", "--json"])
+    assert [part["n"] for part in json.loads(done.stdout)["groups"].values()] == [20, 20]
+    done = CliRunner().invoke(app, [*words, "--groups", "north=20,south=20", "--n", "20", "--json"])
+    assert (done.exit_code, "groups have their own n, or share one" in done.stderr) == (1, True)
+
+
+def test_what_will_be_refused_is_said_by_the_dry_run(folder, monkeypatch):
+    monkeypatch.setattr("dpfda.cli.console.ON_NOISE", "error")
+    Path("study.toml").write_text(STUDY.replace("anyway = true\n", ""))
+    assert "mean will be refused: mostly noise. Write anyway = true" in run("--dry-run", code=2).stdout
+    refused = run("--begin", "--only", "mean", code=2).stderr
+    assert "Refused: mean: " in refused
+    assert "Pass anyway = true to release it all the same." in refused
+    Path("study.toml").write_text(STUDY)
+    dp.Ledger("study.ledger").charge("7/4", plan="p", query="q")
+    assert "not enough: 0.125 too little" in run("--dry-run", code=3).stdout
+    center = STUDY.replace("[bound]", '[units]\ninvalid = "center"\n[bound]', 1)
+    Path("study.toml").write_text(center)
+    said = run("--dry-run", code=1).stderr
+    assert "release 'mean': with" in said
+    assert "Pass header = true or header = false." in said
+
+
+def test_messages_of_commands_speak_of_the_file(folder):
+    Path("study.toml").write_text(STUDY.replace('columns = "h*"', 'columns = "x*"'))
+    said = run("--begin", code=1).stderr
+    assert "--columns" not in said
+    assert "Error: mean: " in said  # and of the release
+
+
+# -- hostile starts -------------------------------------------------------------------------------
+
+
+def test_two_versions_of_a_file_at_once_are_one_run(folder, monkeypatch):
+    """An editor replaces the file while a start is under way: the ledger itself charges the night once."""
+    run("--begin", "--only", "mean")
+    (entry,) = dp.Ledger("study.ledger").history()
+    label, _, digest = entry.run.partition("#")
+    assert re.fullmatch(r"2026-11-17/mean/1#[0-9a-f]{12}", entry.run)
+    other = dp.Ledger("study.ledger", run=f"{label}#{digest[::-1]}")
+    with pytest.raises(dp.errors.AlreadyCharged):
+        other.charge("1/4", plan="p", query="q")
+    dp.Ledger("study.ledger", run="2026-11-17/mean/2#x").charge("1/4", plan="p", query="q")
+
+
+def test_a_run_spends_no_more_than_it_may_whatever_its_releases_are_called(folder):
+    run("--begin")
+    Path("study.toml").write_text(
+        STUDY.replace('name = "mean"', 'name = "mean-2"\nkind = "mean"').replace('"by-region"', '"other"')
+    )
+    done = run(code=3)
+    assert "One run may spend epsilon 1/2, 3/8 was charged in this one, and 3/8 more is to come" in done.stderr
+    assert charges() == ONE_NIGHT
+
+
+def test_a_restored_ledger_knows_what_was_adopted(folder):
+    run("--begin", "--only", "by-region")
+    dp.Ledger("study.ledger").backup("backup")
+    run()
+    Path("backup").replace("study.ledger")
+    mean = Path("published/2026-11-17/mean.json")
+    dp.Ledger("study.ledger").adopt(releases=[dp.load(mean)])
+    assert states(run("--json")) == {"mean": "done", "by-region": "done"}
+    assert dp.Ledger("study.ledger").spent == Fraction(3, 8)
+
+
+def test_a_lost_ledger_is_not_begun_again(folder):
+    run("--begin")
+    Path("study.ledger").unlink()
+    assert "'published/2026-11-17/mean.json' was charged to a ledger of study 'homes'" in run("--begin", code=3).stderr
+    assert not Path("study.ledger").exists()
+
+
+def test_no_output_takes_the_place_of_data(folder):
+    Path("curves.csv").rename("mean.csv")
+    text = STUDY.replace("curves.csv", "mean.csv").replace('every = "night"', "")
+    Path("study.toml").write_text(text.replace("[bound]", '[output]\nfolder = "."\nwrite = "csv"\n[bound]', 1))
+    before = Path("mean.csv").read_bytes()
+    for words in (["--begin"], ["--begin", "--force"]):
+        assert "mean.csv" in run(*words, code=1).stderr
+    assert Path("mean.csv").read_bytes() == before
+    assert not Path("study.ledger").exists()
+
+
+def test_forced_repeats_leave_nothing_older_beside_them(folder, monkeypatch):
+    text = STUDY.replace("[bound]", '[output]\nwrite = ["csv"]\n[bound]', 1)
+    Path("study.toml").write_text(text)
+    run("--begin")
+    Path("published/2026-11-17/mean.json").unlink()
+
+    def stopped(*facts):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr("dpfda.cli.job_making._write_beside", stopped)
+        run("--again", "--force", code=130)
+    run()
+    table = np.loadtxt("published/2026-11-17/mean.csv", delimiter=",", skiprows=1)
+    assert table[:, 1] == pytest.approx(dp.load("published/2026-11-17/mean.json").values)
+
+
+def test_a_picture_that_cannot_be_drawn_costs_no_other_file(folder, monkeypatch):
+    Path("study.toml").write_text(STUDY.replace("[bound]", '[output]\nwrite = ["png", "csv"]\n[bound]', 1))
+    monkeypatch.setattr("dpfda.results.pictures.picture", lambda *facts: 1 / 0)
+    said = run("--begin", code=1).stderr
+    assert said.count("an unforeseen ZeroDivisionError") == 2
+    assert {path.name for path in Path("published/2026-11-17").iterdir()} == {
+        "mean.json", "mean.csv", "by-region.json", "by-region.csv",
+    }  # fmt: skip
+
+
+def test_what_others_log_is_json_too(folder, monkeypatch):
+    honest = jobs.clock
+
+    def clock():
+        logging.getLogger("matplotlib").warning("mkdir -p failed")
+        return honest()
+
+    monkeypatch.setattr(jobs, "clock", clock)
+    lines = [json.loads(line) for line in run("--begin", "--log", "json").stderr.splitlines()]
+    assert "matplotlib: mkdir -p failed" in [line["message"] for line in lines]
 
 
 # -- privacy --------------------------------------------------------------------------------------
@@ -390,6 +524,16 @@ WRONG = {
     "a wrong period": ("epsilon = 2", 'epsilon = 2\nperiod = "moon"', "budget.period: a budget renews every day"),
     "a wrong write": ("[bound]", '[output]\nwrite = "docx"\n[bound]', "write lists some of csv, png, pdf"),
     "no releases": (STUDY[STUDY.index("[[release]]") :], "", "a study has releases, got none"),
+    "a folder for all nights": ("[bound]", '[output]\nfolder = "out"\n[bound]', "runs again names the run"),
+    "an option as data": ('"curves.csv"', '["curves.csv", "--statement=x.txt"]', "data is a path, not an option"),
+    "a kind that is a list": ('kind = "mean"', 'kind = ["mean"]', "the kind of a release is one of"),
+    "a version that is true": ("version = 1", "version = true", "a study file says version = 1, got version True"),
+    "a long number": ("n = 40", f"n = {'9' * 5000}", "holds what nobody writes|is not a study file"),
+    "a deep table": ("n = 40", f"n = {'[' * 5000}", "is not a study file"),
+    "a long folder": ("[bound]", f'[output]\nfolder = "{{run}}{"x" * 5000}"\n[bound]', "is a text of at most"),
+    "a long note": ("epsilon = 2", f'epsilon = 2\nnote = "{"x" * 2001}"', "budget.note is a text of at most"),
+    "a date as data": ('data = "curves.csv"', "data = 1979-05-27", "data is a path, a pattern or a list"),
+    "groups with commas": ('"north"', '"Bath, North"', "groups is a list that commas part"),
     "no TOML": ("version = 1", "version: 1", "is not a study file"),
     "units that a kind does not know": (
         'kind = "mean"',

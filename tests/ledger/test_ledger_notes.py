@@ -187,6 +187,39 @@ def test_a_release_that_was_never_charged_is_a_finding(book, tmp_path):
     assert invoke("ledger", "verify", book.path, tmp_path / "mine.json")[0] == 0
 
 
+def test_files_of_all_kinds_are_answered_for(book, tmp_path):
+    for name in ("mine", "other"):
+        release(book).save(tmp_path / f"{name}.json")
+    (tmp_path / "plan.json").write_text(PLAN.to_json())
+    whole = (tmp_path / "other.json").read_text()
+    (tmp_path / "torn.json").write_text(whole.replace('"query": "mean"', '"query": "mode"'))
+    shutil.copy(tmp_path / "mine.json", tmp_path / "renamed.json")
+    names = [tmp_path / f"{name}.json" for name in ("plan", "mine", "renamed", "torn")]
+    code, said = invoke("ledger", "verify", book.path, *names)
+    lines = said.splitlines()
+    assert code == 4
+    assert lines[1] == "Holds the charges of 1 release."  # a copy of it is no second one
+    assert lines[2] == "Skipped: plan.json is a plan."
+    assert lines[3].startswith("Finding: torn.json: 'torn.json' does not match its checksum")
+    assert lines[4] == "Charges of which no release was shown: 2."
+    data = json.loads(invoke("ledger", "verify", book.path, *names, "--json")[1])
+    assert (data["entries"][str(names[1])], data["not_shown"], list(data["findings"])) == (1, [2], [str(names[3])])
+
+
+def test_a_copy_is_looked_at_and_stays_a_copy(book, tmp_path):
+    mine = release(book).save(tmp_path / "mine.json")
+    copy = shutil.copy(book.path, tmp_path / "copy.ledger")
+    code, said = invoke("ledger", "verify", copy, mine)
+    assert code == 3
+    assert "To look at a copy without using it, pass --copy." in said
+    code, said = invoke("ledger", "verify", copy, mine, "--copy")
+    assert (code, said.splitlines()[0]) == (0, "A copy, and intact: 1 charge, epsilon 0.25 of 2.")
+    later = release(book).save(tmp_path / "later.json")
+    assert invoke("ledger", "verify", copy, later, "--copy")[0] == 4
+    with pytest.raises(dp.errors.LedgerError, match="is a copy"):
+        dp.Ledger(copy).charge("1/8", plan="p", query="q")
+
+
 def test_adopting_a_healthy_ledger_changes_nothing(book, tmp_path):
     made = release(book)
     made.save(tmp_path / "mean.json")
@@ -208,7 +241,7 @@ def test_adopting_a_healthy_ledger_changes_nothing(book, tmp_path):
 
 @pytest.fixture
 def noted(book, tmp_path):
-    signed = dp.Ledger(book.path, note="=1+1", operator="ab")
+    signed = dp.Ledger(book.path, note="=1+1", operator="ab, cd")
     made = release(signed)
     book.record_output(made, made.save(tmp_path / "mean.json"))
     book.charge("1/3", plan="p", query="q")
@@ -234,7 +267,7 @@ def test_json_has_numbers_as_numbers(noted):
     history = json.loads(invoke("ledger", "history", noted.path, "--json")[1])
     assert [row["epsilon"] for row in history] == [0.25, pytest.approx(1 / 3)]
     assert [row["output"] for row in history] == ["mean.json", None]
-    assert history[0]["operator"] == "ab"
+    assert history[0]["operator"] == "ab, cd"
 
 
 def test_history_names_notes_and_outputs(noted):
@@ -253,6 +286,7 @@ def test_export_lists_charges_and_outputs(noted, tmp_path):
     assert [row["epsilon_exact"] for row in rows] == ["1/4", "", "1/3"]
     assert rows[0]["note"] == "'=1+1"  # no spreadsheet runs it
     assert (rows[1]["charge"], rows[1]["output"]) == ("1", "mean.json")
+    assert (rows[0]["output"], rows[0]["operator"]) == ("mean.json", "ab, cd")  # whose file it is, in one row
     for name in ("all.csv", "all.json"):
         assert invoke("ledger", "export", noted.path, "--out", tmp_path / name) == (0, f"Written: {tmp_path / name}\n")
     assert (tmp_path / "all.csv").read_text() == said

@@ -227,6 +227,24 @@ def test_backups_keep_the_periods(book, clock, tmp_path):
     assert copy.verify() == ()
 
 
+def test_what_was_lost_over_many_periods_can_be_written_in(clock, tmp_path):
+    book = dp.Ledger.create(tmp_path / "nights.ledger", epsilon="1/2", study="nights", period="day")
+    copy = dp.Ledger(book.backup(tmp_path / "copy"))
+    lost = []
+    for day in range(2, 6):
+        clock(f"2026-05-0{day}")
+        lost += [PLAN.release(np.zeros((20, 6)), book, query=f"night {day}") for _ in range(2)]
+    copy.adopt(releases=lost)
+    assert (copy.spent, copy.remaining) == (2, Fraction(-3, 2))  # more than one day has: nothing is left of this one
+    assert len(copy.verify(lost)) == 8
+    with pytest.raises(dp.errors.BudgetExceeded):
+        charge(copy, "1/4")
+    assert CliRunner().invoke(app, ["ledger", "show", str(copy.path)]).exit_code == 0
+    clock("2026-05-06")
+    assert charge(copy).period_spent == Fraction(1, 2)
+    assert copy.verify() == ()
+
+
 def test_the_command_shows_periods(book, clock):
     charge(book, "3/4")
     clock("2027-01-01")

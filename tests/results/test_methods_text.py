@@ -13,6 +13,7 @@ import dpfda as dp
 from dpfda import __version__, plans
 from dpfda.noise import Ball, Choice, Gaussian
 from dpfda.results import statements
+from dpfda.results.methods_text import in_a_paper
 from dpfda.results.sources import SOURCES, references
 
 SAVED = sorted(Path(__file__).parents[1].joinpath("saved").glob("*.release.json"))
@@ -94,11 +95,11 @@ def test_the_numbers_are_those_of_the_release(tmp_path):
     assert (
         "pure differential privacy with epsilon = 1/3: if one curve in the data is replaced by any other curve" in body
     )
-    assert plan.wording.assumption in body
+    assert in_a_paper(plan.wording.assumption) in body
     assert "every curve that stays between -1 and 3 does" in body
     assert "the first 4 coefficients in eigenfunctions of the Matern kernel (nu 1.5, length scale 7.2)" in body
     assert f"root mean squared L2 size of {np.sqrt(plan.expected_error):.3g}." in body
-    assert release.band_promise in body
+    assert release.band_promise.partition(". It adds")[0] in body
     assert f"entry 1, seal {release.seal[:16]}" in body
     assert f"made at {release.created} with" in body
 
@@ -106,7 +107,7 @@ def test_the_numbers_are_those_of_the_release(tmp_path):
 def test_stages_say_their_shares_what_they_came_to_and_what_was_done_after():
     release = dp.mean(CURVES, method=dp.methods.Staged(dp.methods.Blocks(4), radius="1/10", check="1/20"), **FACTS)
     body = reads_well(release)
-    assert release.plan.schedule.explanation() in body
+    assert in_a_paper(release.plan.schedule.explanation()) in body
     assert release.plan.schedule.outcome(release.drawn) in body
     assert statements.after_noise(release) in body
     assert body.count("McKenna and Sheldon, 2020") == 1

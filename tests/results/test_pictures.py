@@ -339,8 +339,34 @@ def test_where_groups_differ_is_marked_where_zero_is_outside_the_band():
     assert np.array_equal(marks.get_xdata(), gap.grid.points[apart])
 
 
+def test_a_legend_of_the_users_own_stays():
+    left, right = matplotlib.figure.Figure(layout="constrained").subplots(1, 2)
+    made()["mean"].plot(left, legend=False)
+    left.legend()
+    made()["difference"].plot(right, legend=False)
+    assert left.get_legend() is not None
+    assert right.get_legend() is None
+
+
+def test_a_dollar_in_a_name_begins_no_formula():
+    curves = np.random.default_rng(0).uniform(0, 1, (400, 12))
+    both = dp.mean(
+        curves,
+        epsilon=1,
+        bound=dp.Range(0, 1),
+        by=["$$", "a$b$"] * 200,
+        groups=["$$", "a$b$"],
+        method=dp.methods.KNorm(3),
+    )
+    names = [text.get_text() for text in both.plot().get_legend().get_texts()]
+    assert names[:2] == ["$$ (n = 200)", "a$b$ (n = 200)"]
+    for ending in (".png", ".pdf", ".svg"):
+        assert plots.picture(both.difference("$$", "a$b$").plot(), ending)
+
+
 def test_a_covariance_is_square():
     ax = drawn("covariance")
+    ax.figure.draw_without_rendering()
     assert ax.get_window_extent().width == pytest.approx(ax.get_window_extent().height)
 
 

@@ -64,7 +64,7 @@ LEDGER_COMMANDS = {
         "List every charge and every file that was written for one, for spreadsheets and other programs.",
     ),
     "verify": (
-        "ledgers.ledger_verify",
+        "verifying.ledger_verify",
         "Check the ledger in use: every seal, that it is no copy, and that it holds the charges of saved releases.",
     ),
     "backup": ("ledgers.ledger_backup", "Copy the ledger into a new file, consistent while others charge."),

@@ -121,12 +121,18 @@ class Parameters:
             return [f"--{name}"] if value else list(option.secondary_opts)
         if option.is_flag:
             raise ParameterError(f"{name} is true or false", shown(value), f"Write {name} = true.")
+        if name == "groups" and isinstance(value, dict):  # each with its number of records
+            value = [f"{group}={size}" for group, size in value.items()]
         values = value if isinstance(value, list) else [value]
         if not values or not all(type(one) in (str, int, float) for one in values):
             raise ParameterError(f"{name} is a text, a number or a list of them", shown(value), "Mend it.")
         texts = [str(one) for one in values]
         if option.multiple:
             return [f"--{name}={text}" for text in texts]
+        if isinstance(value, list) and (wrong := [text for text in texts if "," in text]):
+            raise ParameterError(
+                f"{name} is a list that commas part", shown(wrong[0]), "Names with commas cannot be listed."
+            )
         return [f"--{name}={(':' if name == 'range' else ',').join(texts)}"]
 
 

@@ -50,7 +50,7 @@ def covariance_command(
         if plan is not None:
             release = planfiles.release_by_plan(plan, CovariancePlan, records, ledger, labels.by, value)
         else:
-            keywords = protection.keywords() | estimate.keywords() | units.keywords() | labels.keywords()
+            keywords = protection.keywords() | estimate.keywords() | units.keywords() | labels.keywords(protection.n)
             release = api.covariance(records, ledger=ledger, value=value, **keywords)
         written = write(release, ledger)
     display.say(release, written, **_variances(release))

@@ -66,7 +66,7 @@ def density_command(
         elif counted is not None:  # one table per group already
             release = api.density(counts=counted, groups=sources.groups_of(labels.groups), ledger=ledger, **keywords)
         else:
-            release = api.density(records, ledger=ledger, **labels.keywords(), **keywords)
+            release = api.density(records, ledger=ledger, **keywords | labels.keywords(protection.n))
         written = write(release, ledger)
     display.say(release, written)
 

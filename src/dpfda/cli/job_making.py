@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import os
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from fractions import Fraction
@@ -12,11 +13,13 @@ from typing import Any, cast
 from dpfda import results
 from dpfda.cli.console import FOUND, INTERRUPTED
 from dpfda.cli.job_states import DONE, FAILED, MADE, TO_DO, Run, State
+from dpfda.cli.sources import local
 from dpfda.cli.study_files import Job
 from dpfda.cli.voice import journal
-from dpfda.core.errors import BudgetExceeded, FileError
-from dpfda.core.files import write_whole
+from dpfda.core.errors import BudgetExceeded, DpfdaError, FileError
+from dpfda.core.files import check_apart, write_whole
 from dpfda.ledger import Ledger
+from dpfda.ledger.entries import Book
 from dpfda.ledger.releases import Charged
 from dpfda.results import pictures
 
@@ -36,7 +39,7 @@ class Maker:
         book = self.ledger.book()
         states = self.run.states(book)
         due = [job for job in self.run.jobs if self._is_due(states[job.name])]
-        self._check(due)
+        self._check(book, due)
         codes = []
         for job in self.run.jobs:
             with _about(job):
@@ -50,44 +53,48 @@ class Maker:
         for job in self.run.jobs:  # after all charges: whatever fails here can be had again, for nothing
             if states[job.name].word in (MADE, DONE):
                 with _about(job):
-                    _write_beside(self.run.files(job), self.force and job in due)
+                    codes.append(_write_beside(self.run.files(job)))
         return next((code for code in codes if code and code != FOUND), max(codes, default=0)), states
 
     def _is_due(self, state: State) -> bool:
         return state.word == TO_DO or (self.again and state.is_finding)
 
-    def _check(self, due: list[Job]) -> None:
+    def _check(self, book: Book, due: list[Job]) -> None:
         """Refuse, before the first charge, what would be refused later."""
-        for job in due:
-            if taken := [path for path in self.run.files(job).values() if path.exists() and not self.force]:
-                raise FileError(
-                    f"The output {str(taken[0])!r} of release {job.name!r} is there already. Nothing was charged. Move "
-                    "it away, or pass --force to overwrite it."
-                )
+        check_places(self.run, due, self.force, self.ledger.path)
         if not due:
             return
+        total = sum((job.epsilon for job in due), Fraction(0))
+        before, most = self.run.spent(book), self.run.study.per_run
+        if before + total > most and not self.again:
+            raise BudgetExceeded(
+                f"One run may spend epsilon {most}, {before} was charged in this one, and {total} more is to come. "
+                "Nothing was charged now; wait for the next run, or pass --again to charge it all the same."
+            )
         try:
-            self.ledger.check(sum((job.epsilon for job in due), Fraction(0)))
+            self.ledger.check(total)
         except BudgetExceeded as error:
-            raise BudgetExceeded(f"All {len(due)} releases of this run together: {error}") from None
-        try:
-            self.run.folder.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise FileError(f"The folder {str(self.run.folder)!r} cannot be made: {error.strerror}.") from None
+            together = f"All {len(due)} releases of this run together: " if len(due) > 1 else ""
+            raise BudgetExceeded(f"{together}{error}") from None
 
     def _made(self, job: Job, text: str) -> tuple[int, State]:
         """Make one release by its command; errors are said there, and the other releases go on."""
-        file, study = self.run.file(job), self.run.study
+        files, study = self.run.files(job), self.run.study
         charge = [f"--ledger={self.ledger.path}", f"--study={study.name}", f"--run={text}"]
         charge += [f"--{name}={said}" for name, said in (("note", study.note), ("operator", study.operator)) if said]
-        made = [f"--epsilon={job.epsilon}", f"--out={file}", "--quiet"]
-        code = self.main([job.kind, *self.run.data(job), *job.options, *charge, *made], "dpfda", standalone_mode=False)
+        made = [f"--epsilon={job.epsilon}", f"--out={files['json']}", "--quiet"]
+        if self.force:  # nothing that was made of an older release stays beside the new one
+            for path in files.values():
+                path.unlink(missing_ok=True)
+        code = self.main(
+            [job.kind, *job.options, *charge, *made, "--", *self.run.data(job)], "dpfda", standalone_mode=False
+        )
         if code:
             journal().say("error", f"not made (exit code {code}).", FAILED, code=code)
             return code, State(FAILED)
-        entry = self.ledger.history()[cast(int, results.load(file).entry) - 1]
-        words = f"made, entry {entry.number} of the ledger, {file}."
-        journal().say("info", words, MADE, entry=entry.number, output=str(file))
+        entry = self.ledger.history()[cast(int, results.load(files["json"]).entry) - 1]
+        words = f"made, entry {entry.number} of the ledger, {files['json']}."
+        journal().say("info", words, MADE, entry=entry.number, output=str(files["json"]))
         return 0, State(MADE, entry)
 
     def _told(self, job: Job, state: State) -> int:
@@ -95,7 +102,8 @@ class Maker:
         file = self.run.file(job)
         facts = {"entry": None if state.entry is None else state.entry.number, "output": str(file)}
         if state.is_finding:
-            cure = "Nothing was charged now; --again makes it at a new charge."
+            there = any(path.exists() for path in self.run.files(job).values())
+            cure = f"Nothing was charged now; --again{' --force' if there else ''} makes it at a new charge."
             journal().say("error", f"{state.sentence}. {cure}", state.word, **facts)
             return FOUND
         if state.unrecorded:  # a run was stopped after it had written the file
@@ -108,18 +116,42 @@ def _about(job: Job) -> AbstractContextManager[None]:
     return journal().about(release=job.name, epsilon=float(job.epsilon))
 
 
-def _write_beside(files: Mapping[str, Path], force: bool) -> None:
-    """Whatever else is made of a release, from its file: what is missing, at no cost."""
-    missing = {what: path for what, path in files.items() if what != "json" and (force or not path.exists())}
+def _write_beside(files: Mapping[str, Path]) -> int:
+    """Whatever else is made of a release, from its file: what is missing, at no cost. The exit code."""
+    missing = {what: path for what, path in files.items() if what != "json" and not path.is_file()}
     if not missing:
-        return
+        return 0
     release: Any = results.load(files["json"])
     makers: dict[str, Callable[[], str | bytes]] = {
         "csv": lambda: release.to_csv(),
         "statement": lambda: f"{release.statement}\n",
         "methods": lambda: f"{release.methods_text()}\n",
     }
+    code = 0
     for what, path in missing.items():
-        content = makers[what]() if what in makers else pictures.picture(release.plot(), f".{what}")
-        write_whole(path, content)
-        journal().say("info", f"written: {path}.", "written", output=str(path))
+        try:
+            write_whole(path, makers[what]() if what in makers else pictures.picture(release.plot(), f".{what}"))
+        except Exception as error:  # one that cannot be made costs no other
+            why = str(error) if isinstance(error, DpfdaError) else f"an unforeseen {type(error).__name__}"
+            journal().say("error", f"not written: {path}: {why}", FAILED, output=str(path))
+            code = 1
+        else:
+            journal().say("info", f"written: {path}.", "written", output=str(path))
+    return code
+
+
+def check_places(run: Run, due: Sequence[Job], force: bool, ledger: Path) -> None:
+    """Refuse outputs that are in the way, or that would take the place of data; then make their folder."""
+    for job in due:
+        if taken := [path for path in run.files(job).values() if os.path.lexists(path) and not force]:
+            raise FileError(
+                f"The output {str(taken[0])!r} of release {job.name!r} is there already, and is not overwritten. Move "
+                "it away, or pass --force."
+            )
+    used = [path for job in run.jobs for path in local(run.data(job))]
+    check_apart([path for job in due for path in run.files(job).values()], [*used, ledger, run.study.path.name])
+    try:
+        if due:
+            run.folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise FileError(f"The folder {str(run.folder)[:60]!r} cannot be made: {error.strerror}.") from None

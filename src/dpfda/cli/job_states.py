@@ -8,18 +8,22 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import dataclass
+from fractions import Fraction
 from pathlib import Path
+from typing import cast
 
 from dpfda import results
 from dpfda.cli.study_files import Job, Study
 from dpfda.core.errors import FileError
 from dpfda.core.files import digest_of
 from dpfda.ledger import Entry
-from dpfda.ledger.entries import Book
+from dpfda.ledger.entries import Book, is_written_in
+from dpfda.ledger.releases import Charged, entry_of
 
 #: What the charge of a release says of its run.
-TEXT = re.compile(r"(?P<label>.+)-(?P<digest>[0-9a-f]{12})/(?P<name>[^/]+)/(?P<attempt>[0-9]+)")
+TEXT = re.compile(r"(?P<label>.+)/(?P<name>[^/]+)/(?P<attempt>[0-9]+)#(?P<digest>[0-9a-f]{12})")
 #: What can be found, in the words of tables and logs; and what a run adds to that.
 TO_DO, DONE, MISSING, CHANGED, OTHER = "to do", "done", "missing", "changed", "other version"
 MADE, FAILED = "made", "failed"
@@ -73,11 +77,21 @@ class Run:
         """Where the release itself goes."""
         return self.files(job)["json"]
 
+    def earlier(self) -> Path | None:
+        """A release of this study, of any run, that was charged to a ledger of it."""
+        whole = self.study.folder.replace("{run}", "*")
+        for job in self.jobs:
+            for path in sorted(Path().glob(f"{whole}/{job.name}.json") if not Path(whole).is_absolute() else ()):
+                with suppress(FileError):
+                    if results.load(path).study == self.study.name:
+                        return path
+        return None
+
     # -- what the ledger says -----------------------------------------------------------------
 
     def text(self, job: Job, attempt: int) -> str:
-        """What the charge of a release says of its run: the same text is charged once."""
-        return f"{self.label}-{job.digest[:12]}/{job.name}/{attempt}"
+        """What the charge of a release says of its run: up to the # the same is charged once, by whichever file."""
+        return f"{self.label}/{job.name}/{attempt}#{job.digest[:12]}"
 
     def next_text(self, book: Book, job: Job) -> str:
         """The same for the next charge."""
@@ -96,10 +110,28 @@ class Run:
         """What became of each release; nothing where there is no ledger yet."""
         return {job.name: State(TO_DO) if book is None else self._state(book, job) for job in self.jobs}
 
+    def spent(self, book: Book) -> Fraction:
+        """What all releases of this run have cost so far, whatever they were called."""
+        texts = [(TEXT.fullmatch(entry.run), entry.epsilon) for entry in book.entries]
+        return sum((epsilon for match, epsilon in texts if match and match["label"] == self.label), Fraction(0))
+
+    def _written_in(self, book: Book, file: Path) -> State:
+        """A release that no charge names as this run's: made before, where an adopted ledger holds its charge."""
+        try:
+            release = cast(Charged, results.load(file)) if file.is_file() else None
+        except FileError:
+            return State(TO_DO)
+        if release is None or release.study != self.study.name:
+            return State(TO_DO)
+        entry = entry_of(book.entries, release)
+        if entry is None or not is_written_in(entry.query):
+            return State(TO_DO)
+        return State(DONE, entry, f"charged as entry {entry.number}, by an adoption, and done")
+
     def _state(self, book: Book, job: Job) -> State:
         charges, file = self._charges(book.entries, job), self.file(job)
         if not charges:
-            return State(TO_DO)
+            return self._written_in(book, file)
         _, digest, entry = charges[-1]
         charged = f"charged in this run as entry {entry.number}"
         if digest != job.digest[:12]:

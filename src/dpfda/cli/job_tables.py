@@ -12,6 +12,7 @@ from dpfda.cli.job_states import TO_DO, Run, State
 from dpfda.cli.previews import Preview
 from dpfda.ledger.entries import Book
 from dpfda.ledger.tables import bar, spelt
+from dpfda.results.verdict import WORDS
 
 
 def found(run: Run, states: Mapping[str, State]) -> list[Keywords]:
@@ -52,6 +53,17 @@ class Forecast:
         """What the ledger holds now."""
         return self.run.study.epsilon if self.book is None else self.book.balance_now.left
 
+    @property
+    def noisy(self) -> list[str]:
+        """The releases that will be refused because they are mostly noise, as far as that is known now."""
+        planned = {job.name: self.previews[job.name] for job in self.run.jobs if "--anyway" not in job.options}
+        return [name for name, one in planned.items() if not one.unknown and one.plan.verdict.word == WORDS[2]]
+
+    @property
+    def code(self) -> int:
+        """The exit code that the run will have, as far as that is known now."""
+        return 3 if self.cost > self.left else 2 if self.noisy else 0
+
     def data(self) -> Keywords:
         """For --json. Figures that need what only the data tells are left out."""
         releases = found(self.run, self._states)
@@ -81,6 +93,7 @@ class Forecast:
         end = f"{spelt(after)} after" if after >= 0 else f"not enough: {spelt(-after)} too little"
         within = f" of {self.book.balance_now.last.period}" if self.book is not None and study.period else ""
         lines += ["", f"This run will cost epsilon {spelt(self.cost)}; left{within}: {spelt(self.left)} before, {end}."]
+        lines += [f"  {name} will be refused: mostly noise. Write anyway = true to make it." for name in self.noisy]
         lines.append(f"  {bar(min(1.0, float((study.epsilon - after) / study.epsilon)))}")
         if study.every != "once" and self.cost and after >= 0:
             lines.append(f"  {int(after / study.per_run):,} more runs of epsilon {spelt(study.per_run)} fit then.")

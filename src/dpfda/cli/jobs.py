@@ -1,14 +1,13 @@
 """`dpfda run`: all releases of a study file, once in each stretch of its calendar.
 
 A second start of the same run charges nothing that was charged and overwrites nothing: it makes what was not charged
-yet, and says what was charged and is missing. Everything is checked before anything is read, and read before anything
-is charged.
+yet, and says what was charged and is missing. The whole file is checked before anything is read, and each release is
+read before it is charged.
 """
 
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Iterator, Mapping
 from contextlib import chdir, contextmanager, suppress
 from datetime import UTC, datetime
@@ -21,8 +20,9 @@ from typer.core import TyperCommand
 from dpfda.cli import job_tables, options, outputs
 from dpfda.cli.commands import Parameters, command
 from dpfda.cli.console import out
-from dpfda.cli.job_making import Maker
+from dpfda.cli.job_making import Maker, check_places
 from dpfda.cli.job_states import Run
+from dpfda.cli.keys import as_keys
 from dpfda.cli.previews import KINDS, Preview, preview
 from dpfda.cli.sources import local
 from dpfda.cli.spelling import as_options
@@ -72,15 +72,20 @@ def run_command(
     journal().facts["run"] = run.id
     ledger_file = _ledger_file(told)
     with chdir(study.absolute().parent):  # paths in the file are seen from there
-        previews = {job.name: _previewed(commands, run, job) for job in run.jobs}
         for job in run.jobs:
             _check_source(run, job)
+        previews = {job.name: _previewed(commands, run, job) for job in run.jobs}
         if dry_run:
             book = Ledger(ledger_file, told.name).book() if ledger_file.exists() else None
             forecast = job_tables.Forecast(run, previews, book)
             out.print_json(data=forecast.data()) if display.as_json else out.print(str(forecast))
+            if code := forecast.code:
+                raise typer.Exit(code)
             return
-        with _alone(Path(study.name)):
+        with _alone(ledger_file, study.name):
+            if begin:
+                _check_beginning(run, ledger_file)
+                check_places(run, run.jobs, force, ledger_file)
             ledger = _opened(told, ledger_file, begin)
             code, states = Maker(run, ledger, context.find_root().command.main, again, force).make()
         releases = job_tables.found(run, states)
@@ -114,7 +119,7 @@ def _chosen(study: Study, only: list[str] | None) -> tuple[Job, ...]:
 
 def _previewed(commands: Mapping[str, TyperCommand], run: Run, job: Job) -> Preview:
     """The plan of a release: wrong options are found here, all of them before the first release."""
-    words = [*run.data(job), *job.options, f"--epsilon={job.epsilon}", "--json"]
+    words = [*job.options, f"--epsilon={job.epsilon}", "--json", "--", *run.data(job)]
     try:
         given = commands[job.kind].make_context(job.kind, words).params
         return preview(job.kind, given)
@@ -124,16 +129,6 @@ def _previewed(commands: Mapping[str, TyperCommand], run: Run, job: Job) -> Prev
     except ParameterError as error:
         rule, cure = as_keys(as_options(error.rule)), as_keys(as_options(error.cure))
         raise ParameterError(f"release {job.name!r}: {rule}", error.given, cure) from None
-
-
-def as_keys(message: str) -> str:
-    """A message about options of a command, about keys of a study file.
-
-    >>> as_keys("Write --range 2:25, or --range=-5:5.")
-    'Write range = "2:25", or range = "-5:5".'
-    """
-    valued = re.sub(r"--([a-z][a-z-]*)[ =]([^\s,;]*[^\s,;.])", r'\1 = "\2"', message)
-    return re.sub(r"(?<![\w-])--([a-z][a-z-]*)", r"\1", valued)
 
 
 def _check_source(run: Run, job: Job) -> None:
@@ -153,11 +148,20 @@ def _ledger_file(study: Study) -> Path:
     return folder / (study.ledger or study.path.with_suffix(".ledger").name)
 
 
+def _check_beginning(run: Run, file: Path) -> None:
+    """Refuse to begin what has begun: a ledger that was lost would come back as a second budget."""
+    if file.exists():
+        raise LedgerError(f"{file.name!r} is there already: the study has begun. Leave --begin out.")
+    if earlier := run.earlier():
+        raise LedgerError(
+            f"{str(earlier)!r} was charged to a ledger of study {run.study.name!r}, which is not here: the study has "
+            "begun. Restore that ledger from a backup, or adopt one with all releases."
+        )
+
+
 def _opened(study: Study, file: Path, begin: bool) -> Ledger:
-    """The study's ledger. It is made on demand only: one that vanished would otherwise be a second budget."""
+    """The study's ledger. It is made on demand only."""
     if begin:
-        if file.exists():
-            raise LedgerError(f"{file.name!r} is there already: the study has begun. Leave --begin out.")
         Ledger.create(file, epsilon=study.epsilon, study=study.name, delta=study.delta, period=study.period or None)
     elif not file.exists():
         raise LedgerError(
@@ -176,16 +180,21 @@ def _opened(study: Study, file: Path, begin: bool) -> Ledger:
 
 
 @contextmanager
-def _alone(file: Path) -> Iterator[None]:
-    """One start at a time: what another one is making would look as if it were lost."""
-    if fcntl is None:
-        yield
-        return
-    with file.open("rb") as held:
+def _alone(ledger: Path, study: str) -> Iterator[None]:
+    """One start at a time for a ledger: what another one is making would look as if it were lost."""
+    lock = ledger.with_name(f".{ledger.name}.run")  # stays, empty: a lock on a file that others replace holds nothing
+    try:
+        held = os.open(lock, os.O_CREAT | os.O_RDWR, 0o600)
+    except OSError as error:
+        raise FileError(f"The folder of the ledger {ledger.name[:60]!r} cannot be used: {error.strerror}.") from None
+    try:
         try:
-            fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            if fcntl is not None:
+                fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            raise FileError(f"Another start of {file.name!r} is under way. Try again when it is done.") from None
+            raise FileError(f"Another start of {study!r} is under way. Try again when it is done.") from None
         except OSError:  # this disk keeps no locks
             pass
         yield
+    finally:
+        os.close(held)

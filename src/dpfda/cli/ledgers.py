@@ -1,4 +1,4 @@
-"""`dpfda ledger`: make, show, list, export, verify, back up and adopt the budget of a study."""
+"""`dpfda ledger`: make, show, list, export, back up and adopt the budget of a study."""
 
 from __future__ import annotations
 
@@ -14,15 +14,13 @@ from rich.table import Table
 from dpfda import results
 from dpfda.cli import options, outputs
 from dpfda.cli.commands import Keywords, command
-from dpfda.cli.console import FOUND, out
-from dpfda.core.errors import FileError
+from dpfda.cli.console import out
+from dpfda.core.errors import FileError, printable
 from dpfda.core.files import reserved
 from dpfda.ledger import Ledger, Output, tables
-from dpfda.ledger.entries import Balance
+from dpfda.ledger.entries import Balance, Entry
 from dpfda.ledger.releases import Charged
-from dpfda.results.base import plain_cell
-
-LedgerPath = Annotated[Path, typer.Argument(envvar=options.LEDGER_VARIABLE, help="A ledger file.")]
+from dpfda.results.base import no_formula
 
 
 @command()
@@ -44,11 +42,13 @@ def ledger_create(
     """
     made = Ledger.create(path, epsilon=epsilon, study=study, delta=delta, period=period)
     every = f" every {made.period}" if made.period else ""
-    out.print(f"Ledger {path.name} for study {made.name!r}: budget epsilon {tables.spelt(made.budget)}{every}.")
+    out.print(
+        f"Ledger {printable(path.name)} for study {made.name!r}: budget epsilon {tables.spelt(made.budget)}{every}."
+    )
 
 
 @command()
-def ledger_show(path: LedgerPath, as_json: outputs.AsJson = False) -> None:
+def ledger_show(path: options.LedgerPath, as_json: outputs.AsJson = False) -> None:
     """Show budget, spent and remaining.
 
     Example: dpfda ledger show study.ledger
@@ -65,7 +65,7 @@ def show_ledger(path: Path, as_json: bool) -> None:
         return
     rows = tables.budget(balance, count)
     width = max(len(name) for name, _ in rows)
-    out.print(f"{path.name}: a ledger, the privacy budget of a study")
+    out.print(f"{printable(path.name)}: a ledger, the privacy budget of a study")
     out.print("\n".join(f"  {name:<{width}}  {value}" for name, value in rows))
     out.print(f"  {'':<{width}}  {tables.bar(float(balance.last.period_spent / balance.epsilon))}")
 
@@ -90,7 +90,7 @@ def _figures(balance: Balance, count: int) -> Keywords:
 
 
 @command()
-def ledger_history(path: LedgerPath, as_json: outputs.AsJson = False) -> None:
+def ledger_history(path: options.LedgerPath, as_json: outputs.AsJson = False) -> None:
     """List every charge, oldest first, with the file that was written for it.
 
     Example: dpfda ledger history study.ledger --json
@@ -104,7 +104,7 @@ def ledger_history(path: LedgerPath, as_json: outputs.AsJson = False) -> None:
     columns = {
         "#": [str(e.number) for e in book.entries],
         "time": [e.time[:16].replace("T", " ") for e in book.entries],
-        "query": [e.query for e in book.entries],
+        "query": [_named(e) for e in book.entries],
         "epsilon": [tables.spelt(e.epsilon) for e in book.entries],
         "delta": [f"{float(e.delta):g}" if e.delta else "" for e in book.entries],
         "note": [e.note for e in book.entries],
@@ -120,13 +120,19 @@ def ledger_history(path: LedgerPath, as_json: outputs.AsJson = False) -> None:
     out.print(table)
 
 
+def _named(entry: Entry) -> str:
+    """What was released, and the name of the release where a job made it."""
+    parts = entry.run.split("/")
+    return f"{entry.query}: {parts[1]}" if len(parts) == 3 else entry.query
+
+
 def _written(output: Output | None) -> Keywords:
     return {"output": output and output.file, "sha256": output and output.sha256}
 
 
 @command()
 def ledger_export(
-    path: LedgerPath,
+    path: options.LedgerPath,
     output: Annotated[Path | None, typer.Option("--out", help="Write .csv or .json. Default: print CSV.")] = None,
     as_json: outputs.AsJson = False,
 ) -> None:
@@ -150,7 +156,7 @@ def ledger_export(
         return
     with reserved([output], [path]) as places:
         places[output].write(text)
-    out.print(f"Written: {output}")
+    out.print(f"Written: {printable(str(output))}")
 
 
 def _as_csv(rows: list[dict[str, object]]) -> str:
@@ -159,34 +165,8 @@ def _as_csv(rows: list[dict[str, object]]) -> str:
     writer = csv.DictWriter(buffer, tables.COLUMNS, lineterminator="\n")
     writer.writeheader()
     for row in rows:
-        writer.writerow({name: plain_cell(cell) if isinstance(cell, str) else cell for name, cell in row.items()})
+        writer.writerow({name: no_formula(cell) if isinstance(cell, str) else cell for name, cell in row.items()})
     return buffer.getvalue()
-
-
-@command()
-def ledger_verify(
-    path: LedgerPath,
-    releases: Annotated[list[Path] | None, typer.Argument(help="Saved releases whose charges it must hold.")] = None,
-) -> None:
-    """Check the ledger in use: every seal, that it is no copy, and that it holds the charges of saved releases.
-
-    A release that was never charged, or whose charge is missing, is a finding: exit code 4.
-
-    Example: dpfda ledger verify study.ledger mean.json
-    """
-    ledger, files = Ledger(path), list(releases or ())
-    findings = ledger.examine(_loaded(file) for file in files)
-    count, budget = len(ledger.history()), tables.spelt(ledger.budget)
-    of = f"over all periods, of {budget} every {ledger.period}" if ledger.period else f"of {budget}"
-    charges = f"{count} charge{'' if count == 1 else 's'}"
-    out.print(f"Intact: {charges}, epsilon {tables.spelt(ledger.spent)} {of}.")
-    if held := sum(not finding.problem for finding in findings):
-        out.print(f"Holds the charges of {held} release{'' if held == 1 else 's'}.")
-    for file, finding in zip(files, findings, strict=True):
-        if finding.problem:
-            out.print(f"Finding: {file.name}: {finding.problem}")
-    if any(finding.problem for finding in findings):
-        raise typer.Exit(FOUND)
 
 
 def _loaded(file: Path) -> Charged:
@@ -196,7 +176,7 @@ def _loaded(file: Path) -> Charged:
 
 @command()
 def ledger_backup(
-    path: LedgerPath,
+    path: options.LedgerPath,
     copy: Annotated[Path, typer.Argument(help="The new file.")],
 ) -> None:
     """Copy the ledger into a new file, consistent while others charge. The copy refuses charges until it is adopted.
@@ -205,7 +185,7 @@ def ledger_backup(
     """
     ledger = Ledger(path)
     ledger.backup(copy)
-    out.print(f"Written: {copy}")
+    out.print(f"Written: {printable(str(copy))}")
 
 
 @command()
@@ -225,6 +205,8 @@ def ledger_adopt(
     written = ledger.adopt(releases=[_loaded(file) for file in release or ()], spent=spent)
     left = f"Left: epsilon {tables.spelt(ledger.remaining)}."
     if healthy and not written:
-        out.print(f"Nothing to be done: {path.name} is the ledger in use and lacks nothing that was named. {left}")
+        out.print(
+            f"Nothing to be done: {printable(path.name)} is the ledger in use and lacks nothing that was named. {left}"
+        )
     else:
-        out.print(f"Adopted {path.name}; charges written in: {len(written)}. {left}")
+        out.print(f"Adopted {printable(path.name)}; charges written in: {len(written)}. {left}")

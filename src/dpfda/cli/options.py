@@ -81,6 +81,7 @@ Outside = Annotated[str, typer.Option(help="raise: stop at a point outside the d
 #: Names the ledger where none is named otherwise.
 LEDGER_VARIABLE = "DPFDA_LEDGER"
 LedgerFile = Annotated[Path | None, typer.Option("--ledger", envvar=LEDGER_VARIABLE, help="Ledger to charge.")]
+LedgerPath = Annotated[Path, typer.Argument(envvar=LEDGER_VARIABLE, help="A ledger file.")]
 #: Which run of a job this is: `dpfda run` says it, and a run is charged once.
 Run = Annotated[str, typer.Option("--run", hidden=True)]
 Note = Annotated[str, typer.Option(help="A note that the charge carries in the ledger.")]

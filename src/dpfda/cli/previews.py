@@ -11,10 +11,12 @@ from dpfda.cli.commands import Keywords, Options
 from dpfda.cli.densities import smoothing
 from dpfda.cli.models import covariate_facts
 from dpfda.core.checks import check_guess
+from dpfda.core.errors import ParameterError
 from dpfda.core.labels import as_groups
 from dpfda.plans import CovariancePlan, DensityPlan, GroupPlan, MeanPlan, RegressionPlan
 from dpfda.plans.base import Plan
 from dpfda.plans.radius import RadiusPlan
+from dpfda.reading.places import TEXT, Place
 from dpfda.spaces.grid import Grid
 
 Given = Mapping[str, Any]
@@ -33,6 +35,7 @@ class Preview:
 
 def preview(kind: str, given: Given) -> Preview:
     """The plan of a command with these parameters; a wrong one is refused as the command would."""
+    _check_header(given)
     keywords = _group(options.Protection, given).keywords()
     check_guess(keywords["n"], keywords["neighbors"])
     unknown = [] if keywords["n"] is not None else ["n"]
@@ -42,10 +45,32 @@ def preview(kind: str, given: Given) -> Preview:
         unknown.append("the grid")
         more["grid"] = SOME_GRID
     plan = PLANS[kind](**keywords, **more)
-    names = as_groups(sources.groups_of(given.get("groups")))
-    if given.get("by") is not None and names is not None:
-        return Preview(GroupPlan(names, (plan,) * len(names)), tuple(unknown))
-    return Preview(plan, (*unknown, *(["the groups"] if given.get("by") is not None else [])))
+    if given.get("by") is None:
+        return Preview(plan, tuple(unknown))
+    if given["groups"] is None:
+        return Preview(plan, (*unknown, "the groups"))
+    return _grouped(kind, given, keywords | more, unknown)
+
+
+def _check_header(given: Given) -> None:
+    """Where no record may stop a run, none may decide how a text file is read: not the first one either."""
+    files = given.get("curves") or given.get("points") or [given.get("records")]
+    text = any(Place(str(path)).suffix in TEXT for path in sources.local([str(path) for path in files]))
+    if text and given["invalid"] == "center" and given.get("header") is None:
+        raise ParameterError(
+            "with invalid='center' a text file must say whether it begins with names",
+            "no word",
+            "Pass header=True.",
+        )
+
+
+def _grouped(kind: str, given: Given, keywords: Keywords, unknown: list[str]) -> Preview:
+    """The same for groups that are listed, each with its number of records if that is said."""
+    n = sources.Labels(groups=given["groups"]).keywords(given["n"])["n"]
+    names = as_groups(sources.groups_of(given["groups"])) or ()
+    sizes = n if isinstance(n, dict) else dict.fromkeys(names, n or SOME_N)
+    plans = tuple(PLANS[kind](**keywords | {"n": sizes[name]}) for name in names)
+    return Preview(GroupPlan(names, plans), tuple(what for what in unknown if what != "n" or n is None))
 
 
 def _group(kind: type[G], given: Given) -> G:

@@ -60,7 +60,8 @@ def mean_command(
         if plan is not None:
             release = planfiles.release_by_plan(plan, MeanPlan, records, ledger, labels.by, value)
         else:
-            keywords = protection.keywords() | estimate.keywords(norm) | units.keywords() | labels.keywords()
+            keywords = protection.keywords() | estimate.keywords(norm) | units.keywords()
+            keywords |= labels.keywords(protection.n)
             release = api.mean(records, ledger=ledger, value=value, **keywords)
         if shrink:
             release = release.shrink(shrink)

@@ -78,7 +78,10 @@ AlignText = Annotated[
 ]
 Fill = Annotated[int | None, typer.Option(help="Interpolate a curve's own gaps up to this many points.")]
 By = Annotated[str | None, typer.Option(help="Column of public labels: one release per group, for one charge.")]
-Groups = Annotated[str | None, typer.Option(help="The groups, separated by commas (needed for add-remove).")]
+Groups = Annotated[
+    str | None,
+    typer.Option(help="The groups, separated by commas (needed for add-remove); north=500,south=800 says n of each."),
+]
 
 ALIGNS: dict[str, type[Align]] = {"linear": Interpolate, "smooth": Smooth}
 LAYOUTS: dict[str, type[Lists | Long]] = {"long": Long, "lists": Lists}
@@ -205,8 +208,12 @@ class Labels(Options):
     by: By = None
     groups: Groups = None
 
-    def keywords(self) -> Keywords:
-        return {"by": self.by, "groups": groups_of(self.groups)}
+    def keywords(self, n: int | None) -> Keywords:
+        """With the number of records of each group where groups say it, else `n`."""
+        sizes = sizes_of(self.groups)
+        if sizes is not None and n is not None:
+            raise ParameterError("groups have their own n, or share one", "--groups with n, and --n", "Drop --n.")
+        return {"by": self.by, "groups": groups_of(self.groups), "n": n if sizes is None else sizes}
 
 
 def _listed(text: str | None) -> str | list[str] | None:
@@ -242,7 +249,21 @@ def parse_unit(name: str | None, most: int | None, order: str | None) -> Unit | 
 
 
 def groups_of(text: str | None) -> list[str] | None:
-    return None if text is None else text.split(",")
+    """The names of groups, with or without their numbers of records."""
+    sizes = sizes_of(text)
+    return None if text is None else text.split(",") if sizes is None else list(sizes)
+
+
+def sizes_of(text: str | None) -> dict[str, int] | None:
+    """How many records each group has, where all of them say it.
+
+    >>> sizes_of("north=500,south=800"), sizes_of("north,south")
+    ({'north': 500, 'south': 800}, None)
+    """
+    pairs = [part.rpartition("=") for part in (text or "").split(",")]
+    if not all(name and size.isdigit() for name, _, size in pairs) or len({name for name, _, _ in pairs}) < len(pairs):
+        return None
+    return {name: int(size) for name, _, size in pairs}
 
 
 def data_of(files: list[str]) -> str | list[str]:

@@ -46,6 +46,8 @@ NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,60}")
 #: What can be written beside the release itself.
 WRITES = ("csv", "png", "pdf", "svg", "statement", "methods")
 FOLDER = "published/{run}"
+#: Characters of a path, a note or a name.
+LONGEST = 500
 
 
 @dataclass(frozen=True)
@@ -101,9 +103,11 @@ def read_study(path: Path, commands: Mapping[str, Parameters]) -> Study:
         raise FileError(f"A study file ends in .toml, not in {path.suffix or 'nothing'!r}. Check the path.")
     text = read_text(path, "study file")
     try:
-        said = tomllib.loads(text, parse_float=str)
+        said = tomllib.loads(text.removeprefix("\ufeff"), parse_float=str)
     except tomllib.TOMLDecodeError as error:
         raise FileError(f"{path.name!r} is not a study file: {error}. Repair it.") from None
+    except (ValueError, RecursionError):  # numbers of thousands of digits, tables nested thousands deep
+        raise FileError(f"{path.name!r} is not a study file: it holds what nobody writes. Repair it.") from None
     return _Checked(path, said, commands).study()
 
 
@@ -114,7 +118,8 @@ class _Checked:
         self.path, self.said, self.commands = path, said, commands
 
     def study(self) -> Study:
-        if (version := self.said.get("version")) != VERSION:
+        version = self.said.get("version")
+        if type(version) is not int or version != VERSION:
             found = "none" if version is None else f"version {shown(version)}"
             raise self._wrong(f"a study file says version = {VERSION}", found, "Write it in the first line.")
         self._check_keys(self.said, TOP, "")
@@ -144,7 +149,7 @@ class _Checked:
             operator=texts["operator"],
             every=self._every(),
             zone=self._zone(),
-            folder=self._text("output.folder", self._table("output").get("folder", FOLDER)),
+            folder=self._folder(self._every()),
             jobs=self._jobs(name, per_run),
             digest=codec.digest(self.said),
         )
@@ -182,7 +187,7 @@ class _Checked:
 
     def _kind(self, release: Said, name: str) -> str:
         kind = release.get("kind", name)
-        if kind not in self.commands:
+        if not isinstance(kind, str) or kind not in self.commands:
             kinds = ", ".join(self.commands)
             raise self._wrong(
                 f"the kind of a release is one of {kinds}", shown(kind), f'Write kind = "mean" in {name!r}.'
@@ -206,6 +211,7 @@ class _Checked:
         source = self._table("source")
         if "data" not in source:
             raise self._wrong("a study has a source", "none", 'Write data = "curves.csv" below [source].')
+        self._data(source["data"])
         known = {key for kind in kinds for key in self.commands[kind].names} - set(SETTLED)
         for table in ("source", "bound"):
             given = {key: value for key, value in self._table(table).items() if key != "data"}
@@ -229,10 +235,25 @@ class _Checked:
                 )  # fmt: skip
             options[key] = value
         options |= given
+        if isinstance(options.get("groups"), dict) and "n" not in given:
+            options.pop("n", None)
+        if options.get("by") is not None and "n" in options and "n" not in given:
+            raise self._wrong(
+                "n in [source] is the number of all records, and a release of groups says how many each has",
+                f"none in {name!r}",
+                "Write groups = {north = 500, south = 800} there, or n if all have the same.",
+            )
         data, writes = self._data(release.get("data", self._table("source")["data"])), self._writes(release, name)
         words = tuple(word for key, value in options.items() for word in self._spelt(parameters, name, key, value))
         epsilon = per_run * share
-        facts = {"study": study, "name": name, "kind": kind, "epsilon": str(epsilon), "data": data, "options": words}
+        facts = {
+            "study": study,
+            "name": name,
+            "kind": kind,
+            "epsilon": str(epsilon),
+            "data": data,
+            "options": sorted(words),
+        }
         return Job(name, kind, epsilon, data, words, writes, codec.digest(codec.to_plain(facts)))
 
     def _spelt(self, parameters: Parameters, name: str, key: str, value: object) -> list[str]:
@@ -245,6 +266,8 @@ class _Checked:
         found = [given] if isinstance(given, str) else given
         if not isinstance(found, list) or not found or not all(isinstance(one, str) and one for one in found):
             raise self._wrong("data is a path, a pattern or a list of them", shown(given), 'Write data = "curves.csv".')
+        if wrong := [one for one in found if one.startswith("-") or not one.isprintable() or len(one) > LONGEST]:
+            raise self._wrong("data is a path, not an option", shown(wrong[0]), 'Write data = "./-name.csv".')
         return tuple(found)
 
     def _writes(self, release: Said, name: str) -> tuple[str, ...]:
@@ -291,9 +314,17 @@ class _Checked:
             ) from None
 
     def _text(self, name: str, value: object) -> str:
-        if not isinstance(value, str) or not value.isprintable():
-            raise self._wrong(f"{name} is a text", shown(value), "Put it in quotes.")
+        if not isinstance(value, str) or not value.isprintable() or len(value) > LONGEST:
+            raise self._wrong(f"{name} is a text of at most {LONGEST} characters", shown(value), "Put it in quotes.")
         return value
+
+    def _folder(self, every: str) -> str:
+        folder = self._text("output.folder", self._table("output").get("folder", FOLDER))
+        if every != "once" and "{run}" not in folder:
+            raise self._wrong(
+                "the folder of a study that runs again names the run", shown(folder), f'Write folder = "{FOLDER}".'
+            )
+        return folder
 
     def _table(self, name: str) -> Said:
         table = self.said.get(name, {})

@@ -7,6 +7,7 @@ the commands that it runs say by themselves.
 from __future__ import annotations
 
 import json
+import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -14,6 +15,8 @@ from datetime import UTC, datetime
 from typing import Any
 
 from rich.console import Console
+
+from dpfda.cli.keys import as_keys
 
 plain_text: dict[str, Any] = {"highlight": False, "soft_wrap": True, "emoji": False, "markup": False}
 out, err = Console(**plain_text), Console(stderr=True, **plain_text)
@@ -28,13 +31,17 @@ class Journal:
     facts: dict[str, Any] = field(default_factory=dict)
 
     def say(self, level: str, message: str, event: str = "", **facts: object) -> None:
-        """One thing that happened: an error, a refusal, a warning, or what a job has done."""
+        """One thing that happened: an error, a refusal, a warning, or what a job has done.
+
+        What a command says of a release, without an event, is about keys of the study file there.
+        """
+        message = as_keys(message) if "release" in self.facts and not event else message
         if self.as_json:
             now = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
             line = {"time": now, "level": "error" if level == "refused" else level, "event": event or level}
             err.out(json.dumps(line | self.facts | facts | {"message": message}), highlight=False)
         else:
-            about = f"{self.facts['release']}: " if event and "release" in self.facts else ""
+            about = f"{self.facts['release']}: " if "release" in self.facts else ""
             words = f"{about}{message}"
             err.print(words if level == "info" else f"{level.capitalize()}: {words}", style=STYLES[level])
 
@@ -65,7 +72,18 @@ def say(level: str, message: str) -> None:
 def speaking(form: str | None) -> Iterator[None]:
     """While this is open, words go out as text or as JSON; as before where nothing is said of that."""
     _journals.append(Journal(form == "json") if form in ("text", "json") else journal())
+    others = _Others(logging.WARNING)
+    if form == "json":
+        logging.getLogger().addHandler(others)
     try:
         yield
     finally:
+        logging.getLogger().removeHandler(others)
         _journals.pop()
+
+
+class _Others(logging.Handler):
+    """What other packages log, said here: else it would stand between the lines of JSON."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        say("warning", f"{record.name}: {record.getMessage()}")

@@ -11,6 +11,8 @@ from dpfda.core.errors import FileError
 
 #: What charges can add up to, as it is spelt.
 TOTAL = re.compile(r"[0-9]{1,2500}(/0*[1-9][0-9]{0,2499})?")
+#: More than any study spends.
+MOST = 10**9
 
 
 @dataclass(frozen=True)
@@ -31,7 +33,7 @@ class Renewal:
             return None
         said = data if isinstance(data, dict) else {}
         every, period, spent = (str(said.get(name, "\n")) for name in ("every", "period", "spent"))
-        if not f"{every}{period}".isprintable() or not TOTAL.fullmatch(spent):
+        if not f"{every}{period}".isprintable() or not TOTAL.fullmatch(spent) or Fraction(spent) > MOST:
             raise FileError("The file does not say whole which budget was charged.")
         return cls(every, period, Fraction(spent))
 

@@ -186,8 +186,8 @@ def _drawn(
 ) -> plots.Axes:
     """The picture of what was fitted."""
     if isinstance(release, ClassRelease):
-        return release.plot(ax, level, **vars(look))
-    return release.plot(ax, level, kind, **vars(look))
+        return release.plot(ax, level, **look.words)
+    return release.plot(ax, level, kind, **look.words)
 
 
 def _refuse(options: dict[str, object], loss: str) -> None:

@@ -227,4 +227,4 @@ class FunctionOnScalarRegression(MultiOutputMixin, RegressorMixin, PrivateEstima
         """
         check_is_fitted(self)
         look = plots.Look(label, color, xlabel, ylabel, title, legend)
-        return self.release_.plot(ax, level, **vars(look))
+        return self.release_.plot(ax, level, **look.words)

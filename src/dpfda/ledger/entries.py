@@ -195,7 +195,10 @@ class Balance:
         """The balance with one more charge as its last entry, or a refusal."""
         time = now()
         here = self.at(time)
-        here.refuse_excess(epsilon, delta)
+        if self.period and is_written_in(query):  # was released, in whichever period: nothing is left of this one then
+            here.refuse_long(epsilon, delta)
+        else:
+            here.refuse_excess(epsilon, delta)
         entry = here.following(time, epsilon, delta, plan, query, about)
         return replace(self, last=replace(entry, seal=seal(self.head, entry.facts)))
 
@@ -213,7 +216,6 @@ class Balance:
         return replace(self, homes=(*self.homes, Home(*row, seal(self.head, row))))
 
     def refuse_excess(self, epsilon: Fraction, delta: Fraction) -> None:
-        total, small = self.last.spent + epsilon, self.last.spent_delta + delta
         within = f" in {self.last.period}" if self.period else ""
         if epsilon > self.left:
             cure = "wait for the next one" if self.period else "ask for a new budget"
@@ -227,7 +229,11 @@ class Balance:
                 f"This release costs delta {delta} and study {self.study!r} has "
                 f"{self.left_delta} left{within}. Nothing was charged."
             )
-        if not is_simple(total) or not is_simple(small):
+        self.refuse_long(epsilon, delta)
+
+    def refuse_long(self, epsilon: Fraction, delta: Fraction) -> None:
+        """Refuse totals that cannot be written."""
+        if not is_simple(self.last.spent + epsilon) or not is_simple(self.last.spent_delta + delta):
             raise ParameterError(
                 "charges must add up to a fraction that can be written", "one with thousands of digits",
                 "Pass a rounder epsilon.",
@@ -246,6 +252,15 @@ class Book:
     def balance_now(self) -> Balance:
         """The balance by today's calendar: in a new period nothing is spent yet."""
         return self.balance.at(now())
+
+
+#: What an adoption writes in: charges that were made elsewhere.
+UNKNOWN_RELEASES, RESTORED = "released before this file was adopted", "(restored: entry "
+
+
+def is_written_in(query: str) -> bool:
+    """Whether an adoption wrote a charge in, by the name of it."""
+    return query == UNKNOWN_RELEASES or RESTORED in query
 
 
 def moves(homes: Iterable[Home]) -> dict[str, str]:

@@ -18,7 +18,7 @@ from dpfda.core.codec import exact_fraction
 from dpfda.core.errors import AlreadyCharged, LedgerError, ParameterError, printable, shown
 from dpfda.core.files import as_path, digest_of
 from dpfda.ledger import entries, home, store, tables
-from dpfda.ledger.entries import FORMATS, About, Balance, Book, Entry, Output, seal
+from dpfda.ledger.entries import FORMATS, UNKNOWN_RELEASES, About, Balance, Book, Entry, Output, seal
 from dpfda.ledger.periods import check_period
 from dpfda.ledger.releases import Charged, Finding, as_releases, check_own, entry_of, examine, restored
 
@@ -40,7 +40,8 @@ class Ledger:
     note, operator : str, optional
         What charges that are made through this object say beside their cost: a note, and who makes them.
     run : str, optional
-        Which run of a job they belong to. One run is charged once: the same text a second time is refused.
+        Which run of a job they belong to. One run is charged once: the same text a second time is refused. What stands
+        behind a "#" is kept and makes no other run.
 
     Raises
     ------
@@ -178,12 +179,16 @@ class Ledger:
                 raise LedgerError(finding.problem)
         return tuple(finding.entry for finding in found if finding.entry is not None)
 
-    def examine(self, releases: Iterable[Charged] = ()) -> tuple[Finding, ...]:
-        """The same with an answer for each release, in their order: its charge, or what is wrong."""
+    def examine(self, releases: Iterable[Charged] = (), *, copy: bool = False) -> tuple[Finding, ...]:
+        """The same with an answer for each release, in their order: its charge, or what is wrong.
+
+        With `copy` a copy of the ledger will do: its seals are checked, and it may lack what was charged since.
+        """
         seen = home.testimony(self.path)
         with store.reading(self.path) as db:
             book = store.load_book(db, self.path.name, self.study)
-            self._refuse_elsewhere(db, book.balance, seen)
+            if not copy:
+                self._refuse_elsewhere(db, book.balance, seen)
         return tuple(examine(book.entries, release, self.study, self.path.name) for release in as_releases(releases))
 
     def backup(self, path: str | os.PathLike[str]) -> Path:
@@ -220,7 +225,7 @@ class Ledger:
                     "Pass spent=0 if nothing was, spent=1/2 for an amount, or the saved releases.",
                 )  # fmt: skip
             if amount:
-                balance = balance.charged(amount, Fraction(0), "unknown", "released before this file was adopted")
+                balance = balance.charged(amount, Fraction(0), "unknown", UNKNOWN_RELEASES)
                 new.append(balance.last)
             for entry in new:
                 store.add_entry(db, entry)

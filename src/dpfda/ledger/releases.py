@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import Protocol, TypeVar
 
 from dpfda.core.errors import LedgerError, ParameterError, shown
-from dpfda.ledger.entries import Entry
+from dpfda.ledger.entries import RESTORED, Entry
 
 
 class Priced(Protocol):
@@ -60,7 +60,7 @@ def as_releases(given: Iterable[T]) -> list[T]:
 
 def restored(release: Charged) -> str:
     """The name under which an adoption writes the charge of a release in."""
-    return f"{release.query} (restored: entry {release.entry}, seal {release.seal})"
+    return f"{release.query} {RESTORED}{release.entry}, seal {release.seal})"
 
 
 def entry_of(entries: Sequence[Entry], release: Charged) -> Entry | None:

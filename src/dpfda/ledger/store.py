@@ -150,8 +150,11 @@ def seal_of(db: sqlite3.Connection, number: int) -> str | None:
 
 
 def has_run(db: sqlite3.Connection, run: str) -> bool:
-    """Whether a charge belongs to this run of a job."""
-    return _has_details(db) and db.execute("SELECT 1 FROM detail WHERE run = ?", (run,)).fetchone() is not None
+    """Whether a charge belongs to this run of a job: what stands behind a # makes no other run."""
+    if not _has_details(db):
+        return False
+    same = "SELECT 1 FROM detail WHERE run <> '' AND substr(run, 1, instr(run || '#', '#') - 1) = ?"
+    return db.execute(same, (run.partition("#")[0],)).fetchone() is not None
 
 
 def outputs_of(db: sqlite3.Connection, charge: int) -> list[Output]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 from dpfda.core import markup
-from dpfda.ledger.entries import Balance, Book, Entry
+from dpfda.ledger.entries import Balance, Book, Entry, Output
 
 #: How many charges a notebook shows, and the longest fraction that is written out.
 SHOWN, MOST_DIGITS = 10, 20
@@ -36,7 +36,7 @@ def bar(share: float) -> str:
     >>> bar(0.5), bar(0.999).count("-"), bar(0.001).count("#")
     ('[####################--------------------]', 1, 1)
     """
-    gone = round(share * WIDTH)
+    gone = round(min(share, 1.0) * WIDTH)
     gone = min(max(gone, 1 if share > 0 else 0), WIDTH - 1 if share < 1 else WIDTH)
     return f"[{'#' * gone}{'-' * (WIDTH - gone)}]"
 
@@ -66,14 +66,18 @@ COLUMNS = (
 
 def listed(book: Book) -> list[dict[str, object]]:
     """Every charge, each followed by its free entries, as plain data; numbers are numbers, and exact beside it."""
+    written: dict[int, list[Output]] = {}
+    for output in book.outputs:
+        written.setdefault(output.charge, []).append(output)
     found = []
     for entry in book.entries:
-        found.append(as_data(entry))
+        outputs = written.get(entry.number, [])
+        noted = {"output": outputs[-1].file, "sha256": outputs[-1].sha256} if outputs else {}
+        found.append(as_data(entry) | noted)
         found += [
             {"kind": "output", "epsilon": 0.0, "delta": 0.0, "output": output.file}
             | {name: getattr(output, name) for name in ("number", "time", "charge", "sha256", "seal")}
-            for output in book.outputs
-            if output.charge == entry.number
+            for output in outputs
         ]
     return found
 

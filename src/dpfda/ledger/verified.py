@@ -28,6 +28,7 @@ from dpfda.ledger.entries import (
     after,
     broken,
     is_simple,
+    is_written_in,
     moves,
     seal,
 )
@@ -168,7 +169,8 @@ def _added(row: Row, before: Entry, start: Balance, name: str) -> Entry:
         raise _unsummed(number, name)
     if row[DETAILS] != (entry.details or SILENT):
         raise _unsummed(number, name) if start.period and row[DETAILS][3:4] == (entry.period,) else broken(name)
-    if entry.period_spent > start.epsilon or entry.period_spent_delta > start.delta or not epsilon:
+    beyond = entry.period_spent > start.epsilon or entry.period_spent_delta > start.delta
+    if (beyond and not (start.period and is_written_in(query))) or not epsilon:
         raise LedgerError(f"{name!r} holds charges that nobody can have made. Restore the ledger from a backup.")
     return entry
 

@@ -373,5 +373,9 @@ def plain_cell(text: str) -> str:
     >>> plain_cell("=1+1"), plain_cell(' "-2'), plain_cell("north, south")
     ("'=1+1", "' '-2", 'north  south')
     """
-    safe = printable(text.translate(SEPARATORS))
-    return f"'{safe}" if safe.lstrip(" '\u00a0\u3000")[:1] in FORMULAS else safe
+    return no_formula(printable(text.translate(SEPARATORS)))
+
+
+def no_formula(text: str) -> str:
+    """A text that no spreadsheet will run as a formula; commas and quotes stay."""
+    return f"'{text}" if text.lstrip(" '\"\u00a0\u3000\t\r\n")[:1] in FORMULAS else text

@@ -42,6 +42,8 @@ POPULATIONS = (
 NOISES = "The band shows what the noise of both releases alone can do: it is no error bar."
 #: The smallest p-value that is looked for where bands are compared level by level, and how often it is halved in on.
 LEAST_P, HALVINGS = 0.001, 12
+#: Stretches that are told of in a sentence.
+SHOWN = 5
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,8 +85,16 @@ class DifferenceTest:
                 found.append((float(self.t[stretch[0]]), float(self.t[stretch[-1]])))
         return found
 
+    @property
+    def _stretches(self) -> str:
+        """Where, in words, for curves on a line."""
+        if self.t.ndim > 1 or self.where.shape != self.t.shape:
+            return ""
+        found = [f"from {low:.4g} to {high:.4g}" if low < high else f"at {low:.4g}" for low, high in self.intervals]
+        return f" ({', '.join(found[:SHOWN])}{', ...' if len(found) > SHOWN else ''})"
+
     def __str__(self) -> str:
-        where = f"they differ at {int(self.where.sum())} of {self.where.size} points"
+        where = f"they differ at {int(self.where.sum())} of {self.where.size} points{self._stretches}"
         seen = where if self.where.any() else "nowhere do they differ for sure"
         return f"p = {self.p_value:.2g}; at the {self.level:.0%} level {seen}."
 

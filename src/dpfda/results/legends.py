@@ -23,6 +23,8 @@ CORNERS: tuple[Corner, ...] = (
 ABOVE: tuple[Corner, ...] = ("upper right", "upper left", "upper center")
 #: The smallest share of the height that curves keep where room is made for a legend above them.
 LEAST = 0.45
+#: Marks a legend that was made here.
+OURS = "dpfda_ours"
 #: Lines of one entry.
 OF_ENTRY = 3
 #: A band for a legend of several.
@@ -53,6 +55,8 @@ def entries(ax: Axes) -> tuple[list[Artist], list[str]]:
 def place(ax: Axes, wanted: bool, above: bool, size: float, own: frozenset[str], whole: float) -> float:
     """Set the legend; returns the points that it takes above the axes, where it is at most `whole` dots long."""
     old = ax.get_legend()
+    if old is not None and not hasattr(old, OURS):  # the user's own stays
+        return 0.0
     handles, labels = entries(ax) if wanted else ([], [])
     if not handles:
         if old is not None:
@@ -68,6 +72,7 @@ def place(ax: Axes, wanted: bool, above: bool, size: float, own: frozenset[str],
         handletextpad=0.5, labelspacing=0.3, columnspacing=BETWEEN, borderpad=0.1, borderaxespad=0.4,
         loc="lower left" if above else CORNERS[0], bbox_to_anchor=(0.0, 1.0) if above else None,
     )  # fmt: skip
+    setattr(legend, OURS, True)
     for text, label in zip(legend.get_texts(), labels, strict=True):
         spell(text, entry(label), limit, OF_ENTRY, own)
     if above:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, TypeAlias, TypeVar, cast
+from typing import TYPE_CHECKING, TypeAlias, TypedDict, TypeVar, cast
 
 from dpfda.core.errors import ParameterError, shown
 from dpfda.results.pictures import colors, matplotlib
@@ -21,6 +21,17 @@ T = TypeVar("T")
 LONGEST = 300
 
 
+class Words(TypedDict):
+    """What a picture is told."""
+
+    label: Labels | None
+    color: Colors | None
+    xlabel: str | None
+    ylabel: str | None
+    title: str | None
+    legend: bool
+
+
 @dataclass(frozen=True)
 class Look:
     """The six words of a picture. None leaves one to us; an empty text leaves it out."""
@@ -31,6 +42,8 @@ class Look:
     ylabel: str | None = None
     title: str | None = None
     legend: bool = True
+    #: Names of lines that are ours: whatever they hold, it is no formula.
+    ours: frozenset[str] = frozenset()
 
     def __post_init__(self) -> None:
         for name in ("xlabel", "ylabel", "title"):
@@ -39,15 +52,25 @@ class Look:
             raise ParameterError("legend is True or False", shown(self.legend), "Pass legend=False to leave it out.")
 
     @property
+    def words(self) -> Words:
+        """The six of them, as a picture takes them."""
+        return Words(
+            label=self.label, color=self.color, xlabel=self.xlabel, ylabel=self.ylabel, title=self.title,
+            legend=self.legend,
+        )  # fmt: skip
+
+    @property
     def own(self) -> frozenset[str]:
         """What the user wrote: shown as matplotlib shows it, formulas too."""
         said = [self.xlabel, self.ylabel, self.title]
         said += [self.label] if isinstance(self.label, str) else list(_each(self.label))
-        return frozenset(text for text in said if text)
+        return frozenset(text for text in said if text) - self.ours
 
     def with_names(self, names: Mapping[str, str]) -> Look:
         """The same, with these names of lines where the user gave none."""
-        return replace(self, label={**names, **_by_name("label", self.label, list(names))})
+        theirs: dict[str, str] = _by_name("label", self.label, list(names))
+        ours = frozenset(name for key, name in names.items() if key not in theirs)
+        return replace(self, label={**names, **theirs}, ours=ours)
 
     def one(self, label: str) -> tuple[str, ColorType | None]:
         """The name and the colour of a single line."""

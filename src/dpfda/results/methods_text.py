@@ -7,6 +7,7 @@ statement tells a review board what is protected; this tells a reader of a journ
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping
 from fractions import Fraction
 from typing import TYPE_CHECKING, Protocol
@@ -43,6 +44,13 @@ SCALES = {
     "kernel": ", with scales on coefficients that are proportional to the square roots of the eigenvalues (the "
     "independent component Laplace process; Lin and Reimherr, 2024)",
 }
+#: What statements tell a review board and a paper has no room for.
+FOR_A_BOARD = re.compile(
+    r" ?(The guarantee holds whatever the data is;|Each time every record is clipped again|A run stops with an error)"
+    r"[^.]*\."
+)
+#: A share of epsilon, and how many sentences about a band there are room for.
+SHARE, OF_BANDS = re.compile(r"(\d+/\d+) of epsilon"), 2
 #: Where numbers and randomness come from.
 EXACT = (
     "Records are added up in exact integer arithmetic, and all randomness is drawn exactly, from the operating "
@@ -71,7 +79,7 @@ def text_of(release: Told, bands: str) -> str:
     )
     first = [lead, plan.wording.assumption, statements.unusable(plan)]
     second = [mechanism(release), plan.schedule.outcome(release.drawn), _size(release), statements.after_noise(release)]
-    return _joined(first, [*second, EXACT], [bands, *release.cautions], _made(release, plan.digest))
+    return _joined(first, [*second, EXACT], [_opening(bands), *release.cautions], _made(release, plan.digest))
 
 
 def text_of_several(plan: Together, releases: Mapping[str, Told], bands: str, lead: str = "") -> str:
@@ -98,7 +106,22 @@ def text_of_several(plan: Together, releases: Mapping[str, Told], bands: str, le
     outcomes = {name: release.plan.schedule.outcome(release.drawn) for name, release in releases.items()}
     found = [f"{name}: {outcome}" for name, outcome in outcomes.items() if outcome]
     after = _by_name({name: statements.after_noise(release) for name, release in releases.items()}, plan.member_word)
-    return _joined(first, [*how, *found, *after, EXACT], [bands], _made(some, plan.digest))
+    return _joined(first, [*how, *found, *after, EXACT], [_opening(bands)], _made(some, plan.digest))
+
+
+def in_a_paper(text: str) -> str:
+    """Sentences of a statement as a paper has them: shares in percent, and nothing that is for a board.
+
+    >>> in_a_paper("A rough centre (1/4 of epsilon). A run stops with an error if a curve is unusable.")
+    'A rough centre (25 % of epsilon).'
+    """
+    shares = SHARE.sub(lambda found: f"{100 * float(Fraction(found[1])):.4g} % of epsilon", text)
+    return FOR_A_BOARD.sub("", shares).strip()
+
+
+def _opening(bands: str) -> str:
+    """What a band promises; what it rests on is in the statement."""
+    return " ".join(re.split(r"(?<=[.:]) (?=[A-Z])", bands)[:OF_BANDS])
 
 
 def _by_name(texts: Mapping[str, str], word: str) -> list[str]:
@@ -112,9 +135,9 @@ def _by_name(texts: Mapping[str, str], word: str) -> list[str]:
 
 
 def _joined(*paragraphs: list[str]) -> str:
-    """Paragraphs, without what is empty, and the references that they name."""
+    """Paragraphs, without what is empty or for a board, and the references that they name."""
     texts = [" ".join(sentence for sentence in sentences if sentence) for sentences in paragraphs]
-    body = "\n\n".join(text for text in texts if text)
+    body = "\n\n".join(in_a_paper(text) for text in texts if text)
     return "\n".join([body, "", "References", *references(body)])
 
 
@@ -125,7 +148,8 @@ def _what(release: Told) -> str:
     """What was estimated, and what it is called where that says more."""
     plan = release.plan
     named = "" if release.query == getattr(plan, "query", release.query) else f" (called {release.query!r})"
-    return f"{'derivative of the ' if release.order else ''}{plan.wording.release}{named}"
+    values = f" (values: {plan.value})" if plan.value else ""
+    return f"{'derivative of the ' if release.order else ''}{plan.wording.release}{named}{values}"
 
 
 def _guarantee(plan: Planned, epsilon: Fraction, delta: Fraction) -> str:

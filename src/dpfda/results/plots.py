@@ -28,7 +28,7 @@ __all__ = ["Look", "caution", "comparison", "curve", "curves", "fine", "fit", "i
            "overlay", "percent", "picture", "png", "ratios", "together", "zero"]  # fmt: skip
 
 LINES = ("-", "--", ":", "-.")
-INK, SHADE, GREY = "#1b4b72", "#9cc3de", "#888888"
+INK, SHADE, GREY, MARK = "#1b4b72", "#9cc3de", "#888888", "#222222"
 COLOURS = (INK, "#c4542d", "#3f7d4e", "#8a5a9e", "#b08a1e", "#555555")
 #: Inches of one of several small pictures, and of the words around all of them.
 SMALL, AROUND = (2.4, 1.75), 0.75
@@ -152,7 +152,7 @@ def from_zero(ax: Axes) -> None:
 def marked(ax: Axes, t: np.ndarray, label: str) -> None:
     """Points of the axis at which something is so, at its foot."""
     foot = ax.get_xaxis_transform()
-    ax.plot(t, np.full(t.size, 0.015), "s", color=COLOURS[1], markersize=2.5, label=label, transform=foot)
+    ax.plot(t, np.full(t.size, 0.015), "s", color=MARK, markersize=2.5, label=label, transform=foot)
 
 
 def caution(ax: Axes, sentences: Sequence[str]) -> Axes:

@@ -37,6 +37,7 @@ Saved: TypeAlias = Release | GroupRelease[Release] | ClassRelease | RadiusReleas
 def described(release: Saved) -> str:
     """What a file of it is, in a few words: which release, what it cost, and when it was made."""
     made = f"made {release.created}" if release.created else "made without a date"
+    made += f", charged as entry {release.entry} of {release.study!r}" if release.study else ", charged to no ledger"
     if isinstance(release, Difference):
         of = f"{release.first} minus {release.second}, of a {release.left.title}"
         return f"a difference, {of}, {cost(release.plan)} for all groups, {made}"
