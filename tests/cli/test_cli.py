@@ -128,6 +128,48 @@ def test_a_whole_study(folder):
     assert [row["query"] for row in history] == ["mean"]
 
 
+NUMBER = re.compile(r"[-+]?\d+(\.\d+)?([eE][-+]?\d+)?(/\d+)?")
+
+
+def texts(data: object, key: str = ""):
+    """Every text in plain data, with the name that it stands under."""
+    parts = data.items() if isinstance(data, dict) else [(key, part) for part in data] if isinstance(data, list) else ()
+    for name, part in parts:
+        yield from texts(part, name)
+    if isinstance(data, str):
+        yield key, data
+
+
+def test_numbers_are_numbers_in_every_json(folder):
+    run(f"plan {PLAN} --method frl:components=1 --out plan.json")
+    run("ledger create study.ledger --epsilon 9/2 --study load --period year")
+    bound = "--range 0:1 --ledger study.ledger"
+    lines = [
+        f"plan {PLAN} --target 1e-9", f"mean curves.csv --epsilon 1/3 {bound} --out m.json", "show m.json",
+        "show plan.json",
+        f"covariance curves.csv --epsilon 1/3 {bound} --out c.json", "ledger show study.ledger",
+        "ledger history study.ledger", "ledger verify study.ledger m.json", "show study.ledger", "check curves.csv",
+        "compare --n 508 --radius 1 --grid 0:1:12 --methods frl --epsilons '1/2 1'",
+        "radius curves.csv --n 20000 --epsilon 1/3 --range 0:1 --grid 0:1:12 --dry-run",
+        "audit plan.json --draws 1000 --releases 8 --effort 100",
+    ]  # fmt: skip
+    found = 0
+    for line in lines:
+        data = json.loads(run(f"{line} --json").stdout)
+        said = [(key, text) for key, text in texts(data) if NUMBER.fullmatch(text)]
+        exact = {
+            "exact",
+            "epsilon_exact",
+            "spent_exact",
+            "budget",
+            "spent",
+            "remaining",
+        }  # beside the numbers, within "exact"
+        assert [key for key, _ in said if key not in exact and key not in ("period", "current_period")] == [], line
+        found += len(list(texts(data)))
+    assert found > 100
+
+
 def test_json_output_is_json(folder):
     figures = json.loads(run(f"plan {PLAN} --json --target 1e-9").output)
     plan = dp.MeanPlan(n=200, epsilon=1, bound=dp.L2Ball(1.0), grid=12)

@@ -301,7 +301,7 @@ class Audit:
         """All figures as plain data."""
         return {
             "plan": self.plan.digest,
-            "epsilon": str(self.plan.epsilon),
+            "epsilon": float(self.plan.epsilon),
             **({"of": self.of} if self.of else {}),
             "passed": self.passed,
             "largest_loss": self.largest_loss,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass, field
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -40,7 +41,7 @@ class SavedAudit:
         found = cls(codec.unseal(read_text(path, "audit"), "audit", VERSION, name))
         try:
             whole = isinstance(found.body["passed"], bool) and bool(found.title and str(found))
-        except (LookupError, TypeError, AttributeError, ValueError):
+        except (LookupError, TypeError, AttributeError, ValueError, ArithmeticError):
             whole = False
         if not whole:
             raise FileError(f"{name!r} does not hold a whole audit.")
@@ -52,7 +53,7 @@ class SavedAudit:
         checks = self.body["checks"]
         failed = sum(not check["passed"] for check in checks)
         ended = f"passed {len(checks)} checks" if self.body["passed"] else f"{failed} of {len(checks)} checks failed"
-        what = f"a plan of epsilon {self.body['epsilon']}, {self.body['plan'][:12]}"
+        what = f"a plan of epsilon {float(Fraction(self.body['epsilon'])):g}, {self.body['plan'][:12]}"
         return printable(f"the report of an audit of {what}: {ended}")
 
     def __str__(self) -> str:
