@@ -138,6 +138,6 @@ class MeanRelease(Release):
             return f"{promise} Nothing was spent on measuring that, so the public bound is taken for it."
         return (
             f"{promise} How much that is was measured, for a share of the budget. Features finer than 1/{kept} of the "
-            "domain are covered only if they are not much higher than what was left out on average; a few curves far "
-            "beyond all others may move the mean of the population further than any band can say."
+            "domain are covered only if they are not much higher than what was left out on average; curves far "
+            "beyond most others, be they a few or a fifth of all, may move the mean further than this band says."
         )
