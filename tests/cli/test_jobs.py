@@ -405,7 +405,12 @@ def test_a_restored_ledger_knows_what_was_adopted(folder):
 def test_a_lost_ledger_is_not_begun_again(folder):
     run("--begin")
     Path("study.ledger").unlink()
-    assert "'published/2026-11-17/mean.json' was charged to a ledger of study 'homes'" in run("--begin", code=3).stderr
+    for words in (["--begin"], ["--begin", "--force", "--only", "by-region"]):
+        Path("published/2026-11-17/by-region.json").unlink(missing_ok=True)  # a release of any name will do
+        assert "'published/2026-11-17/mean.json' was charged to a ledger of study" in run(*words, code=3).stderr
+    text = STUDY.replace("[bound]", f'[output]\nfolder = "{folder}/published/{{run}}"\n[bound]', 1)
+    Path("study.toml").write_text(text)
+    assert "was charged to a ledger of study 'homes'" in run("--begin", code=3).stderr
     assert not Path("study.ledger").exists()
 
 
@@ -435,6 +440,46 @@ def test_forced_repeats_leave_nothing_older_beside_them(folder, monkeypatch):
     run()
     table = np.loadtxt("published/2026-11-17/mean.csv", delimiter=",", skiprows=1)
     assert table[:, 1] == pytest.approx(dp.load("published/2026-11-17/mean.json").values)
+
+
+def test_a_forced_repeat_that_fails_leaves_the_older_release(folder):
+    Path("study.toml").write_text(STUDY.replace("[bound]", '[output]\nwrite = ["csv"]\n[bound]', 1))
+    run("--begin")
+    kept = {path: path.read_bytes() for path in Path("published/2026-11-17").iterdir()}
+    Path("study.toml").write_text(Path("study.toml").read_text().replace("range = [0, 1]", "range = [0, 2]"))
+    Path("curves.csv").write_text("region,h0,h1,h2,h3,h4,h5\nnorth,a,b,c,d,e,f\n")
+    run("--again", "--force", "--only", "mean", code=1)
+    assert {path: path.read_bytes() for path in Path("published/2026-11-17").iterdir()} == kept
+    assert charges() == ONE_NIGHT
+
+
+def test_delta_is_held_against_the_ledger_before_the_first_charge(folder):
+    approximate = 'by = "region"\nmethod = "gaussianprocess:delta=1e-6"'
+    Path("study.toml").write_text(STUDY.replace('by = "region"', approximate))
+    run("--dry-run", code=3)
+    assert "costs delta" in run("--begin", code=3).stderr
+    assert dp.Ledger("study.ledger").history() == ()
+
+
+def test_a_radius_has_no_curve_to_write(folder):
+    text = STUDY.replace("[bound]", '[output]\nwrite = ["csv", "png", "statement"]\n[bound]', 1)
+    radius = '[[release]]\nname = "radius"\nshare = "1/4"\nn = 40\n'
+    for change in ('method = "qr:psi=0.001,eta=2"\n', 'value = "load (kW)"\n'):
+        text = text.replace(change, "")
+    shared = text[: text.index("[[release]]")].replace("run =", "#").replace("epsilon = 2", "epsilon = 800")
+    Path("study.toml").write_text(shared + radius)
+    run("--begin")
+    assert {path.name for path in Path("published/2026-11-17").iterdir()} == {"radius.json", "radius.statement.txt"}
+    Path("study.toml").write_text(shared + radius + 'write = ["csv"]\n')
+    assert "of a radius write lists some of statement, methods" in run(code=1).stderr
+
+
+def test_a_dry_run_ends_as_the_run_would(folder):
+    run("--begin")
+    Path("published/2026-11-17/mean.json").unlink()
+    run("--dry-run", code=4)
+    Path("study.toml").write_text(STUDY.replace("epsilon = 2", "epsilon = 3"))
+    run("--dry-run", code=3)
 
 
 def test_a_picture_that_cannot_be_drawn_costs_no_other_file(folder, monkeypatch):

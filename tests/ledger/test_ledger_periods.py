@@ -245,6 +245,20 @@ def test_what_was_lost_over_many_periods_can_be_written_in(clock, tmp_path):
     assert copy.verify() == ()
 
 
+@pytest.mark.parametrize(
+    "query", ["released before this file was adopted", f"mean (restored: entry 1, seal {'a' * 64})"]
+)
+def test_no_charge_is_called_as_adoptions_call_theirs(book, query):
+    """Those alone may go beyond a period's budget."""
+    with pytest.raises(dp.errors.ParameterError, match="only an adoption calls charges so"):
+        book.charge("1/4", plan="p", query=query)
+    for near in ("mean (restored: entry 0", "(restored: entry 1, seal x)"):
+        charge_of = {"plan": "p", "query": near}
+        book.charge("1/2", **charge_of)
+    with pytest.raises(dp.errors.BudgetExceeded):
+        book.charge("1/4", plan="p", query="mean (restored: entry 0")
+
+
 def test_the_command_shows_periods(book, clock):
     charge(book, "3/4")
     clock("2027-01-01")

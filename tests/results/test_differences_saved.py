@@ -127,3 +127,26 @@ def test_a_file_that_is_none_of_a_difference_is_refused_whatever_its_seal(body, 
             dp.load(path)
     path.write_text(codec.seal("difference", 1, body))
     assert dp.load(path).first == "north"
+
+
+def test_what_either_side_says_against_itself_is_in_every_word_and_picture():
+    """A bound that is far too small: groups, their difference, both texts and the pictures say so."""
+    rng = np.random.default_rng(0)
+    curves = 5 + rng.normal(0, 0.1, (4000, 24))
+    both = dp.mean(curves, epsilon=1, bound=dp.L2Ball(0.5), by=["a", "b"] * 2000, groups=["a", "b"])
+    gap = both.difference("a", "b")
+    assert len(both.cautions) == 1
+    assert len(gap.cautions) == 2
+    for text in (both.methods_text(), gap.methods_text(), both.statement, gap.statement):
+        assert "reach beyond the bound" in text
+    for thing in (both, gap):
+        assert "reach beyond" in " ".join(text.get_text().replace("\n", " ") for text in thing.plot().texts)
+
+
+def test_delta_of_classes_adds_up_in_the_statement():
+    facts = {"n": 900, "epsilon": "1/3", "domain": [(0, 1)], "classes": ("a", "b", "c")}
+    members = [
+        dp.plans.KernelPlan(positive=i, method=dp.methods.GaussianProcess(delta=1e-6), **facts) for i in range(3)
+    ]
+    three = dp.plans.ClassPlan(("a", "b", "c"), members)
+    assert "(1, 3e-06)-differentially private" in statements.protection(members[0], three)

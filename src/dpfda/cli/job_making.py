@@ -31,6 +31,7 @@ class Maker:
     run: Run
     ledger: Ledger
     main: Callable[..., Any]
+    deltas: Mapping[str, Fraction]
     again: bool = False
     force: bool = False
 
@@ -72,7 +73,7 @@ class Maker:
                 "Nothing was charged now; wait for the next run, or pass --again to charge it all the same."
             )
         try:
-            self.ledger.check(total)
+            self.ledger.check(total, sum((self.deltas[job.name] for job in due), Fraction(0)))
         except BudgetExceeded as error:
             together = f"All {len(due)} releases of this run together: " if len(due) > 1 else ""
             raise BudgetExceeded(f"{together}{error}") from None
@@ -83,15 +84,15 @@ class Maker:
         charge = [f"--ledger={self.ledger.path}", f"--study={study.name}", f"--run={text}"]
         charge += [f"--{name}={said}" for name, said in (("note", study.note), ("operator", study.operator)) if said]
         made = [f"--epsilon={job.epsilon}", f"--out={files['json']}", "--quiet"]
-        if self.force:  # nothing that was made of an older release stays beside the new one
-            for path in files.values():
-                path.unlink(missing_ok=True)
         code = self.main(
             [job.kind, *job.options, *charge, *made, "--", *self.run.data(job)], "dpfda", standalone_mode=False
         )
         if code:
             journal().say("error", f"not made (exit code {code}).", FAILED, code=code)
             return code, State(FAILED)
+        for what, path in files.items():  # nothing that was made of an older release stays beside the new one
+            if what != "json":
+                path.unlink(missing_ok=True)
         entry = self.ledger.history()[cast(int, results.load(files["json"]).entry) - 1]
         words = f"made, entry {entry.number} of the ledger, {files['json']}."
         journal().say("info", words, MADE, entry=entry.number, output=str(files["json"]))

@@ -6,6 +6,7 @@ charged and is not there is never made again by itself: that would cost a second
 
 from __future__ import annotations
 
+import glob
 import re
 from collections.abc import Iterable
 from contextlib import suppress
@@ -78,13 +79,12 @@ class Run:
         return self.files(job)["json"]
 
     def earlier(self) -> Path | None:
-        """A release of this study, of any run, that was charged to a ledger of it."""
-        whole = self.study.folder.replace("{run}", "*")
-        for job in self.jobs:
-            for path in sorted(Path().glob(f"{whole}/{job.name}.json") if not Path(whole).is_absolute() else ()):
-                with suppress(FileError):
-                    if results.load(path).study == self.study.name:
-                        return path
+        """A release of this study, of any run and any name, that was charged to a ledger of it."""
+        before, run, after = self.study.folder.partition("{run}")
+        for path in sorted(glob.glob(f"{glob.escape(before)}{'*' if run else ''}{glob.escape(after)}/*.json")):
+            with suppress(FileError):
+                if results.load(path).study == self.study.name:
+                    return Path(path)
         return None
 
     # -- what the ledger says -----------------------------------------------------------------

@@ -8,6 +8,7 @@ from fractions import Fraction
 
 from dpfda.cli import outputs
 from dpfda.cli.commands import Keywords
+from dpfda.cli.console import FOUND
 from dpfda.cli.job_states import TO_DO, Run, State
 from dpfda.cli.previews import Preview
 from dpfda.ledger.entries import Book
@@ -56,13 +57,22 @@ class Forecast:
     @property
     def noisy(self) -> list[str]:
         """The releases that will be refused because they are mostly noise, as far as that is known now."""
-        planned = {job.name: self.previews[job.name] for job in self.run.jobs if "--anyway" not in job.options}
+        states = self._states
+        due = [job for job in self.run.jobs if states[job.name].word == TO_DO and "--anyway" not in job.options]
+        planned = {job.name: self.previews[job.name] for job in due}
         return [name for name, one in planned.items() if not one.unknown and one.plan.verdict.word == WORDS[2]]
 
     @property
     def code(self) -> int:
         """The exit code that the run will have, as far as that is known now."""
-        return 3 if self.cost > self.left else 2 if self.noisy else 0
+        states = self._states
+        due = [job for job in self.run.jobs if states[job.name].word == TO_DO]
+        before = Fraction(0) if self.book is None else self.run.spent(self.book)
+        delta = sum((self.previews[job.name].plan.delta for job in due), Fraction(0))
+        small = self.run.study.delta if self.book is None else self.book.balance_now.left_delta
+        if self.cost > self.left or (due and before + self.cost > self.run.study.per_run) or delta > small:
+            return 3
+        return 2 if self.noisy else FOUND if any(state.is_finding for state in states.values()) else 0
 
     def data(self) -> Keywords:
         """For --json. Figures that need what only the data tells are left out."""

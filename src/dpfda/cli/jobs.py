@@ -76,7 +76,7 @@ def run_command(
             _check_source(run, job)
         previews = {job.name: _previewed(commands, run, job) for job in run.jobs}
         if dry_run:
-            book = Ledger(ledger_file, told.name).book() if ledger_file.exists() else None
+            book = _opened(told, ledger_file, False).book() if ledger_file.exists() else None
             forecast = job_tables.Forecast(run, previews, book)
             out.print_json(data=forecast.data()) if display.as_json else out.print(str(forecast))
             if code := forecast.code:
@@ -87,7 +87,8 @@ def run_command(
                 _check_beginning(run, ledger_file)
                 check_places(run, run.jobs, force, ledger_file)
             ledger = _opened(told, ledger_file, begin)
-            code, states = Maker(run, ledger, context.find_root().command.main, again, force).make()
+            deltas = {name: one.plan.delta for name, one in previews.items()}
+            code, states = Maker(run, ledger, context.find_root().command.main, deltas, again, force).make()
         releases = job_tables.found(run, states)
     if display.as_json:
         left = {"spent": float(ledger.spent), "remaining": float(ledger.remaining)}

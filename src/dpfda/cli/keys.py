@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 
-#: Options that are true or false, and words that follow an option without being its value.
+#: Options that are true or false; and what follows an option is its value if it looks like one, or is one of these.
 FLAGS = ("anyway", "header", "standardize", "raw")
-WORDS = re.compile("and|are|for|goes|has|in|instead|is|means|must|needs|of|on|or|to|too|with")
+VALUE = re.compile(r"[0-9:=*|/]")
+CHOICES = ("add-remove", "center", "dask", "header", "linear", "raise", "replace", "smooth", "spark", "tab")
 VALUED = re.compile(r"--([a-z][a-z-]*)[ =]([^\s,;]*[^\s,;.])")
 ALONE = re.compile(r"(?<![\w-])--([a-z][a-z-]*)")
 
@@ -23,8 +24,9 @@ def as_keys(message: str) -> str:
 
 
 def _valued(found: re.Match[str]) -> str:
-    name, value = found.groups()
-    return found[0] if WORDS.fullmatch(value) or value.startswith(("--", "<")) else f'{name} = "{value}"'
+    name, value = found[1], found[2].strip("'\"")
+    is_value = VALUE.search(value) or value in CHOICES or found[0][len(name) + 2] == "="
+    return f'{name} = "{value}"' if is_value and not value.startswith(("--", "<")) else found[0]
 
 
 def _alone(found: re.Match[str]) -> str:

@@ -15,7 +15,7 @@ from dpfda import results
 from dpfda.cli import options, outputs
 from dpfda.cli.commands import Keywords, command
 from dpfda.cli.console import out
-from dpfda.core.errors import FileError, printable
+from dpfda.core.errors import FileError, ParameterError, printable
 from dpfda.core.files import reserved
 from dpfda.ledger import Ledger, Output, tables
 from dpfda.ledger.entries import Balance, Entry
@@ -141,6 +141,8 @@ def ledger_export(
     Example: dpfda ledger export study.ledger --out charges.csv
     """
     ending = ".json" if as_json else ".csv"
+    if output is not None and as_json:
+        raise ParameterError("--json prints, and --out writes by its ending", "both", "Drop one of them.")
     if output is not None:
         ending = output.suffix.lower()
         if ending not in (".csv", ".json"):

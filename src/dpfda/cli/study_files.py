@@ -44,7 +44,8 @@ SETTLED = (
 OWN = ("name", "kind", "share", "write")
 NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,60}")
 #: What can be written beside the release itself.
-WRITES = ("csv", "png", "pdf", "svg", "statement", "methods")
+WORDS = ("statement", "methods")
+WRITES = ("csv", "png", "pdf", "svg", *WORDS)
 FOLDER = "published/{run}"
 #: Characters of a path, a note or a name.
 LONGEST = 500
@@ -243,7 +244,7 @@ class _Checked:
                 f"none in {name!r}",
                 "Write groups = {north = 500, south = 800} there, or n if all have the same.",
             )
-        data, writes = self._data(release.get("data", self._table("source")["data"])), self._writes(release, name)
+        data, writes = self._data(release.get("data", self._table("source")["data"])), self._writes(release, name, kind)
         words = tuple(word for key, value in options.items() for word in self._spelt(parameters, name, key, value))
         epsilon = per_run * share
         facts = {
@@ -270,12 +271,17 @@ class _Checked:
             raise self._wrong("data is a path, not an option", shown(wrong[0]), 'Write data = "./-name.csv".')
         return tuple(found)
 
-    def _writes(self, release: Said, name: str) -> tuple[str, ...]:
+    def _writes(self, release: Said, name: str, kind: str) -> tuple[str, ...]:
         given = release.get("write", self._table("output").get("write", []))
         found = [given] if isinstance(given, str) else given
         if not isinstance(found, list) or (wrong := [one for one in found if one not in WRITES]):
             given = wrong[0] if isinstance(found, list) else given
             raise self._wrong(f"write lists some of {', '.join(WRITES)}", shown(given), f"Mend it for {name!r}.")
+        if kind == "radius":  # a number has no curve
+            curves = [one for one in found if one not in WORDS]
+            if curves and "write" in release:
+                raise self._wrong(f"of a radius write lists some of {', '.join(WORDS)}", shown(curves[0]), "Drop it.")
+            found = [one for one in found if one in WORDS]
         return tuple(dict.fromkeys(found))
 
     # -- single facts -----------------------------------------------------------------------

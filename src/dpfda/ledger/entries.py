@@ -16,6 +16,7 @@ the draw, and the digest of that file. They have a chain of their own and nothin
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -256,11 +257,12 @@ class Book:
 
 #: What an adoption writes in: charges that were made elsewhere.
 UNKNOWN_RELEASES, RESTORED = "released before this file was adopted", "(restored: entry "
+WRITTEN_IN = re.compile(r".* \(restored: entry [0-9]+, seal [0-9a-f]{64}\)")
 
 
 def is_written_in(query: str) -> bool:
-    """Whether an adoption wrote a charge in, by the name of it."""
-    return query == UNKNOWN_RELEASES or RESTORED in query
+    """Whether an adoption wrote a charge in, by the name of it: no other charge may be called so."""
+    return query == UNKNOWN_RELEASES or WRITTEN_IN.fullmatch(query) is not None
 
 
 def moves(homes: Iterable[Home]) -> dict[str, str]:

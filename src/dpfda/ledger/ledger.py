@@ -18,7 +18,17 @@ from dpfda.core.codec import exact_fraction
 from dpfda.core.errors import AlreadyCharged, LedgerError, ParameterError, printable, shown
 from dpfda.core.files import as_path, digest_of
 from dpfda.ledger import entries, home, store, tables
-from dpfda.ledger.entries import FORMATS, UNKNOWN_RELEASES, About, Balance, Book, Entry, Output, seal
+from dpfda.ledger.entries import (
+    FORMATS,
+    UNKNOWN_RELEASES,
+    About,
+    Balance,
+    Book,
+    Entry,
+    Output,
+    is_written_in,
+    seal,
+)
 from dpfda.ledger.periods import check_period
 from dpfda.ledger.releases import Charged, Finding, as_releases, check_own, entry_of, examine, restored
 
@@ -110,6 +120,8 @@ class Ledger:
         cost, delta_cost = as_epsilon(epsilon), _as_delta(delta)
         for text in (plan, query):
             _check_text("the plan and the query of a charge are", text, "Pass query='mean'.")
+        if is_written_in(query):
+            raise ParameterError("only an adoption calls charges so", shown(query), "Pass query='mean'.")
         with store.writing(self.path) as db:
             balance = self._settled(db)
             self._refuse_repeated(db)

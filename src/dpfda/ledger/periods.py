@@ -37,7 +37,7 @@ def name_of(period: str, day: date) -> str:
         return f"{year:04d}-W{week:02d}"
     if period == "quarter":
         return f"{day.year:04d}-Q{(day.month + 2) // 3}"
-    return f"{day:%Y-%m-%d}".rjust(10, "0")[: {"day": 10, "month": 7, "year": 4}[period]]
+    return day.isoformat()[: {"day": 10, "month": 7, "year": 4}[period]]
 
 
 def period_after(period: str, time: str, before: str) -> str:

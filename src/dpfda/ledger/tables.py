@@ -47,7 +47,10 @@ def budget(balance: Balance, charges: int) -> list[tuple[str, str]]:
     rows = [("study", balance.study), ("budget", cost(balance.epsilon, balance.delta) + _every(balance.period))]
     gone = f"{cost(here.period_spent, here.period_spent_delta)} ({share:.1%})".replace("%", " %")
     rows.append((f"spent in {here.period}" if balance.period else "spent", gone))
-    rows.append(("left", f"{cost(balance.left, balance.left_delta)} ({1 - share:.1%})".replace("%", " %")))
+    left = f"{cost(balance.left, balance.left_delta)} ({1 - share:.1%})".replace("%", " %")
+    if balance.left < 0:  # an adoption wrote in what other periods had spent
+        left = f"nothing: {cost(-balance.left, Fraction(0))} more than the budget was released"
+    rows.append(("left", left))
     if balance.period:
         rows.append(("spent over all periods", cost(here.spent, here.spent_delta)))
     return [*rows, ("charges", f"{charges:,}")]

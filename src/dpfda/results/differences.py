@@ -280,7 +280,19 @@ class Difference(AsArray):
     def methods_text(self) -> str:
         """How it was made, for the methods section of a paper: paragraphs with all numbers, and what to cite."""
         lead = f"The {self.left.title} of {self.second} was taken from that of {self.first}. {statements.FREE}"
-        return text_of_several(self.plan, self._sides, self._band_words, lead)
+        promise = " ".join(filter(None, (self.band_promise, self._test_words)))
+        return text_of_several(self.plan, self._sides, promise, self.cautions, lead)
+
+    @property
+    def cautions(self) -> tuple[str, ...]:
+        """What either release says against trusting it, with its name."""
+        return tuple(f"{name}: {caution}" for name, part in self._sides.items() for caution in part.cautions)
+
+    @property
+    def _test_words(self) -> str:
+        if not self.has_bands:
+            return ""
+        return f"Test of whether both populations have the same {self.left.plan.wording.noun}: {self.test()}"
 
     @property
     def band_promise(self) -> str:
@@ -291,11 +303,7 @@ class Difference(AsArray):
     def _band_words(self) -> str:
         """The same with what it rests on, what the test says, and what either release says against itself."""
         each = statements.told_of_each({name: part.band_promise for name, part in self._sides.items()})
-        found = [self.band_promise, each]
-        if self.has_bands:
-            found.append(f"Test of whether both populations have the same {self.left.plan.wording.noun}: {self.test()}")
-        cautions = [f"{name}: {caution}" for name, part in self._sides.items() for caution in part.cautions]
-        return " ".join([*found, *cautions])
+        return " ".join(filter(None, [self.band_promise, each, self._test_words, *self.cautions]))
 
     # -- pictures and files -------------------------------------------------------------------
 
@@ -334,7 +342,7 @@ class Difference(AsArray):
         matplotlib Axes
         """
         look = plots.Look(label, color, xlabel, ylabel, title, legend)
-        return plots.fit(self._draw(ax, level, look))
+        return plots.fit(plots.caution(self._draw(ax, level, look), self.cautions))
 
     def _draw(self, ax: plots.Places, level: float, look: plots.Look) -> plots.Axes:
         heading, what = f"{self.first} minus {self.second}, {price(self.left.plan)}", self.left._measure

@@ -124,7 +124,7 @@ class JointRelease(AsArray, Mapping[str, R]):
 
     def methods_text(self) -> str:
         """How they were made, for the methods section of a paper: paragraphs with all numbers, and what to cite."""
-        return text_of_several(self.plan, self.releases, " ".join([self._promises, *self.cautions]).strip())
+        return text_of_several(self.plan, self.releases, self._promises, self.cautions)
 
     @property
     def cautions(self) -> tuple[str, ...]:
@@ -188,7 +188,7 @@ class JointRelease(AsArray, Mapping[str, R]):
         first = self._any
         heading = f"{first.title[:1].upper()}{first.title[1:]} by {self.plan.member_word}, {price(self.plan)}"
         if first.dimension == 2:
-            return self._draw_maps(ax, look, heading)
+            return plots.caution(self._draw_maps(ax, look, heading), self.cautions)
         if first.dimension > 2:
             raise ParameterError(
                 "pictures have at most two dimensions", "three", f"Plot one {self.plan.member_word} at a time."

@@ -95,7 +95,8 @@ class Look:
         if self.label is not None and not isinstance(self.label, str):
             raise ParameterError("a map has one label", shown(self.label), "Pass label='a text'.")
         _check_text("label", self.label)
-        known = isinstance(self.color, colors.Colormap) or self.color in (None, *matplotlib.colormaps)
+        named = isinstance(self.color, str) and self.color in matplotlib.colormaps
+        known = self.color is None or named or isinstance(self.color, colors.Colormap)
         if not known:
             raise ParameterError(
                 "the colours of a map are a colour map of matplotlib", shown(self.color), "Pass color='viridis', say."

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING, Protocol
 
@@ -82,8 +82,10 @@ def text_of(release: Told, bands: str) -> str:
     return _joined(first, [*second, EXACT], [_opening(bands), *release.cautions], _made(release, plan.digest))
 
 
-def text_of_several(plan: Together, releases: Mapping[str, Told], bands: str, lead: str = "") -> str:
-    """The same of several releases under one charge; `lead` says what was made of them."""
+def text_of_several(
+    plan: Together, releases: Mapping[str, Told], bands: str, cautions: Sequence[str], lead: str = ""
+) -> str:
+    """The same of several releases under one charge; `lead` says what was made, `cautions` what they warn of."""
     some = next(iter(releases.values()))
     guess = " (public guesses; their numbers are protected too)" if some.plan.problem.count_is_private else ""
     counts = ", ".join(f"{name} ({statements.counted(release.plan)})" for name, release in releases.items())
@@ -106,7 +108,7 @@ def text_of_several(plan: Together, releases: Mapping[str, Told], bands: str, le
     outcomes = {name: release.plan.schedule.outcome(release.drawn) for name, release in releases.items()}
     found = [f"{name}: {outcome}" for name, outcome in outcomes.items() if outcome]
     after = _by_name({name: statements.after_noise(release) for name, release in releases.items()}, plan.member_word)
-    return _joined(first, [*how, *found, *after, EXACT], [_opening(bands)], _made(some, plan.digest))
+    return _joined(first, [*how, *found, *after, EXACT], [_opening(bands), *cautions], _made(some, plan.digest))
 
 
 def in_a_paper(text: str) -> str:

@@ -9,10 +9,9 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
-from fractions import Fraction
 from typing import TYPE_CHECKING, Protocol
 
-from dpfda.results.wording import Planned, Together, number
+from dpfda.results.wording import Planned, Priced, Together, number
 
 if TYPE_CHECKING:
     import numpy as np
@@ -172,7 +171,7 @@ def group_statement(plan: Together, releases: Mapping[str, Drawn], bands: str = 
     method += [RANDOMNESS, *(after if len(after) == 1 else ())]
     return Statement(
         heading=f"Privacy statement for a {first.title} per {plan.member_word}, {made}.",
-        guarantee=protection(first.plan, plan.epsilon),
+        guarantee=protection(first.plan, plan),
         composition=plan.composition,
         assumption=first.plan.wording.assumption,
         method=" ".join(method).strip(),
@@ -215,9 +214,10 @@ def neighbours(plan: Planned) -> str:
     return f"one {record} in the data is replaced by any other {record}"
 
 
-def protection(plan: Planned, total: Fraction | None = None) -> str:
-    """The guarantee; `total` is the epsilon of several releases together."""
-    epsilon, record = float(plan.epsilon if total is None else total), plan.wording.record
+def protection(plan: Planned, together: Priced | None = None) -> str:
+    """The guarantee; `together` is the price of several releases."""
+    price = plan if together is None else together
+    epsilon, record = float(price.epsilon), plan.wording.record
     factor, change = odds(epsilon), neighbours(plan)
     who = f"one {record}" if plan.wording.piece else "one person"
     other = (
@@ -228,13 +228,13 @@ def protection(plan: Planned, total: Fraction | None = None) -> str:
         else f"had that person's {record} been a different one"
     )
     count = f" The number of {record}s is protected too." if plan.problem.count_is_private else ""
-    if not plan.delta:
+    if not price.delta:
         return (
             f"The release is {epsilon:g}-differentially private (pure, no delta). If {change}, the probability of "
             f"any outcome changes by at most a factor of {factor}. So whatever anyone infers about {who} from "
             f"the release, the odds of that inference are at most {factor} times what they would be {other}.{count}"
         )
-    delta = f"{float(plan.delta):g}"
+    delta = f"{float(price.delta):g}"
     return (
         f"The release is ({epsilon:g}, {delta})-differentially private: approximate, not pure. If {change}, the "
         f"probability of any outcome changes by at most a factor of {factor}, plus {delta}. With a probability of up "
