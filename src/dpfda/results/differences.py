@@ -15,13 +15,13 @@ from numpy.typing import ArrayLike
 from dpfda.core import codec, markup
 from dpfda.core.errors import ParameterError
 from dpfda.core.files import write_whole
-from dpfda.core.renewal import Renewal
 from dpfda.results import maps, plots, statements
 from dpfda.results.arrays import AsArray
 from dpfda.results.bands import NOISE_ONLY, Band, band_of
 from dpfda.results.base import VERSION, Release, csv_of
 from dpfda.results.components import ComponentRelease
 from dpfda.results.methods_text import text_of_several
+from dpfda.results.one_charge import UnderOneCharge
 from dpfda.results.statements import Statement
 from dpfda.results.terms import Terms
 from dpfda.results.wording import guarantee, price
@@ -100,7 +100,7 @@ class DifferenceTest:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Difference(AsArray):
+class Difference(UnderOneCharge, AsArray):
     """Two independent releases on one grid, one minus the other: what :meth:`GroupRelease.difference` returns.
 
     Parameters
@@ -131,34 +131,8 @@ class Difference(AsArray):
     plan: JointPlan[Any]
 
     @property
-    def query(self) -> str:
-        """What was released of both groups."""
-        return self.left.query
-
-    @property
-    def created(self) -> str:
-        """When both were released."""
-        return self.left.created
-
-    @property
-    def study(self) -> str | None:
-        """The study whose ledger was charged, once for all groups: the difference itself costs nothing."""
-        return self.left.study
-
-    @property
-    def entry(self) -> int | None:
-        """The number of that charge."""
-        return self.left.entry
-
-    @property
-    def seal(self) -> str | None:
-        """The seal of that charge."""
-        return self.left.seal
-
-    @property
-    def renewal(self) -> Renewal | None:
-        """Of a budget that renews: the period that was charged, and what all periods add up to."""
-        return self.left.renewal
+    def _any(self) -> Release:
+        return self.left
 
     @property
     def _sides(self) -> dict[str, Release]:

@@ -13,13 +13,13 @@ import numpy as np
 from dpfda.core import codec
 from dpfda.core.errors import ParameterError, shown
 from dpfda.core.files import write_whole
-from dpfda.core.renewal import Renewal
 from dpfda.results import maps, plots, statements
 from dpfda.results.arrays import AsArray
 from dpfda.results.bands import Band
 from dpfda.results.base import VERSION, Release, csv_of
 from dpfda.results.beyond import TOO_SMALL
 from dpfda.results.methods_text import text_of_several
+from dpfda.results.one_charge import UnderOneCharge
 from dpfda.results.statements import Statement
 from dpfda.results.wording import cost, price
 
@@ -35,7 +35,7 @@ R = TypeVar("R", bound=Release, covariant=True)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class JointRelease(AsArray, Mapping[str, R]):
+class JointRelease(UnderOneCharge, AsArray, Mapping[str, R]):
     """Releases by name: a mapping, with one charge and one statement for all."""
 
     plan: JointPlan[Any]
@@ -75,36 +75,6 @@ class JointRelease(AsArray, Mapping[str, R]):
     def noise_band(self, name: str, level: float = 0.95) -> Band:
         """What the noise alone can do to one of them."""
         return self[name].noise_band(level)
-
-    @property
-    def query(self) -> str:
-        """What was released under every name."""
-        return self._any.query
-
-    @property
-    def created(self) -> str:
-        """When all of them were released."""
-        return self._any.created
-
-    @property
-    def study(self) -> str | None:
-        """The study whose ledger was charged, once for all of them."""
-        return self._any.study
-
-    @property
-    def entry(self) -> int | None:
-        """The number of that charge."""
-        return self._any.entry
-
-    @property
-    def seal(self) -> str | None:
-        """The seal of that charge."""
-        return self._any.seal
-
-    @property
-    def renewal(self) -> Renewal | None:
-        """Of a budget that renews: the period that was charged, and what all periods add up to."""
-        return self._any.renewal
 
     @property
     def _any(self) -> R:
