@@ -126,6 +126,16 @@ def test_a_free_entry_names_the_output_and_its_digest(book, tmp_path):
     assert book.verify([made])[0].number == 1
 
 
+def test_an_adopted_release_has_an_output_too(book, tmp_path):
+    backup = book.backup(tmp_path / "backup")
+    made = release(book)
+    path = made.save(tmp_path / "mean.json")
+    os.replace(backup, book.path)
+    (written_in,) = book.adopt(releases=[made])
+    assert book.record_output(made, path).charge == written_in.number
+    assert len(book.verify([made])) == len(book.outputs()) == 1
+
+
 def test_outputs_of_releases_that_were_charged_elsewhere_are_refused(book, tmp_path):
     path = release(None).save(tmp_path / "mean.json")
     other = dp.Ledger.create(tmp_path / "other.ledger", epsilon=2, study="sleep")

@@ -167,15 +167,13 @@ class Ledger:
         _check_text("the name of an output is", file, "Choose a shorter one.")
         with store.writing(self.path) as db:
             self._settled(db)
-            number = given.entry or 0
-            if number < 1 or given.seal is None or store.seal_of(db, number) != given.seal:
-                raise LedgerError(f"{self.path.name!r} does not hold the charge of this {given.query}. Use its own.")
-            known = store.outputs_of(db, number)
+            charge, sealed_as = self._charge_of(db, given)
+            known = store.outputs_of(db, charge)
             if known and (known[-1].file, known[-1].sha256) == (file, sha256):
                 return known[-1]
             last = store.last_output(db)
-            output = Output(1 if last is None else last.number + 1, entries.now(), number, file, sha256, "")
-            sealed = output.on(self._study_seal(db) if last is None else last.seal, given.seal)
+            output = Output(1 if last is None else last.number + 1, entries.now(), charge, file, sha256, "")
+            sealed = output.on(self._study_seal(db) if last is None else last.seal, sealed_as)
             output = replace(output, seal=sealed)
             store.add_output(db, output)
         return output
@@ -322,6 +320,15 @@ class Ledger:
             home.testify(self.path, home.mark(balance))
             balance = _settle(db, home.settled_here(self.path, balance))
         return balance
+
+    def _charge_of(self, db: sqlite3.Connection, release: Charged) -> tuple[int, str]:
+        """Number and seal of a release's charge; all entries are read only where an adoption may have written it in."""
+        if release.entry and release.seal and store.seal_of(db, release.entry) == release.seal:
+            return release.entry, release.seal
+        found = entry_of(store.load_book(db, self.path.name, self.study).entries, release)
+        if found is None:
+            raise LedgerError(f"{self.path.name!r} does not hold the charge of this {release.query}. Use its own.")
+        return found.number, found.seal
 
     def _refuse_repeated(self, db: sqlite3.Connection) -> None:
         if self.run and store.has_run(db, self.run):

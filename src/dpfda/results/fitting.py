@@ -184,7 +184,7 @@ def _set(ax: Axes, panel: Panel, estimated: bool) -> None:
     if panel.bar is not None:
         _set_bar(panel, size, height)
     beside = 0.0 if panel.bar is None or estimated else panel.bar.ax.get_tightbbox().x1 - box.x1
-    _set_above(ax, panel, size, width, width + beside)
+    _set_above(ax, panel, size, width + beside)
 
 
 def _set_ticks(ax: Axes, panel: Panel, width: float, height: float, size: float) -> None:
@@ -240,7 +240,7 @@ def _set_space(flat: Axes, panel: Panel, size: float, estimated: bool) -> None:
     ax.set_box_aspect(None, zoom=panel.zoom)
 
 
-def _set_above(ax: Axes, panel: Panel, size: float, width: float, whole: float) -> None:
+def _set_above(ax: Axes, panel: Panel, size: float, whole: float) -> None:
     """The legend, cautions and the title: what stands above the axes does so one above the other."""
     dots = dots_per_inch(ax) / 72
     up = legends.place(ax, panel.legend, panel.above, max(6.0, size - 0.5), panel.own, whole)

@@ -113,11 +113,8 @@ def _line(
     return chosen
 
 
-def _shade(
-    ax: Axes, band: Band, color: ColorType, lower: np.ndarray | None = None, upper: np.ndarray | None = None
-) -> None:
-    low, high = band.lower if lower is None else lower, band.upper if upper is None else upper
-    ax.fill_between(band.t, low, high, color=color, alpha=FAINT, linewidth=0, label=band_label(band))
+def _shade(ax: Axes, band: Band, color: ColorType) -> None:
+    ax.fill_between(band.t, band.lower, band.upper, color=color, alpha=FAINT, linewidth=0, label=band_label(band))
 
 
 def curve(
