@@ -11,7 +11,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dpfda.core import codec
 from dpfda.core.origins import Stretch
 from dpfda.engines.task import Task
 from dpfda.reading.arrays import AS_THEY_ARE
@@ -82,9 +81,6 @@ def _rules(task: Task) -> tuple[object, ...]:
     """All that decides how a record of one and the same data comes about."""
     first, rules = task.problem, task.problem.alignment
     points = None if first.record_grid is None else first.record_grid.points.tobytes()
-    own: tuple[object, ...] = ()
-    if rules is not None:
-        numbers = (rules.grid.points, rules.grid.weights, rules.center)
-        own = (codec.canonical(rules.facts), *(part.tobytes() for part in numbers), rules.outer, rules.fill)
+    own = () if rules is None else rules.rules
     facts = (first.width, first.invalid, first.count_is_private, task.grouped, task.groups, task.between, task.site)
     return (points, *facts, *own)

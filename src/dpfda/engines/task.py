@@ -26,11 +26,11 @@ from dpfda.reading.blocks import (
     Raw,
     in_order,
     located,
-    records,
     together,
     usable,
     wrong_width,
 )
+from dpfda.reading.contributions import records
 from dpfda.reading.curves import Curves
 from dpfda.reading.layouts import Long
 from dpfda.reading.places import expanded, is_path
@@ -108,7 +108,7 @@ class Task:
         named = unit is not None and units is None
         return Source(
             as_rows(None if curves.cluster else curves.data, first.record_grid), curves.columns, curves.header,
-            first.invalid == "center", first.width, points,
+            first.invalid == "center", first.width if first.alignment is None else first.alignment.width, points,
             by=by, coder=Coder(self.groups) if self.grouped else None, layout=curves.layout,
             unit=unit.name if named and unit else None, order=unit.order if unit else None, units=units,
             ignore=curves.ignore, text=curves.text,

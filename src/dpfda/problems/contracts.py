@@ -16,9 +16,9 @@ import numpy as np
 from dpfda.bounds.loops import Block
 from dpfda.bounds.sensitivity import Sensitivity
 from dpfda.problems.summary import Summary
-from dpfda.spaces.alignment import Alignment
 from dpfda.spaces.basis import Eigenbasis
 from dpfda.spaces.grid import AnyGrid
+from dpfda.spaces.rules import Rules
 
 if TYPE_CHECKING:  # a stage is made of a problem and parts
     from dpfda.problems.stage import Part
@@ -44,7 +44,7 @@ class Encoder(Protocol):
         """Where a record that is a curve lives."""
 
     @property
-    def alignment(self) -> Alignment | None:
+    def alignment(self) -> Rules | None:
         """How rows become a record (whose they are, at which times); None where a row is a record as it is."""
 
     @property

@@ -26,8 +26,8 @@ from dpfda.problems.defaults import DefaultProblem, check_count, check_key
 from dpfda.problems.mean import MeanProblem
 from dpfda.problems.stage import Part
 from dpfda.problems.summary import Summary, are_integers
-from dpfda.spaces.alignment import Alignment
 from dpfda.spaces.grid import AnyGrid
+from dpfda.spaces.rules import Rules
 from dpfda.spaces.symmetric import ROOT2, SymmetricBasis
 
 #: Products need twice the bits of a record: encoded values have this many, so that totals of 2^30 records fit into 63
@@ -56,7 +56,7 @@ class CovarianceProblem(DefaultProblem):
     @classmethod
     def of(
         cls, basis: SymmetricBasis, bound: L2Ball, n: int, decay: float | None, *, neighbors: str, invalid: str,
-        standardize: bool, fill: int | None, shrinks: bool, alignment: Alignment | None = None, by_power: bool = False,
+        standardize: bool, fill: int | None, shrinks: bool, alignment: Rules | None = None, by_power: bool = False,
     ) -> CovarianceProblem:  # fmt: skip
         ball = Ellipsoid(np.full(basis.line.size, bound.radius), bound.center)
         code = MeanProblem(basis.line, ball, n, decay, neighbors, invalid, standardize, fill, alignment)
@@ -73,7 +73,7 @@ class CovarianceProblem(DefaultProblem):
         return self.code.record
 
     @property
-    def alignment(self) -> Alignment | None:
+    def alignment(self) -> Rules | None:
         return self.code.alignment
 
     @property

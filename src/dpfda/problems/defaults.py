@@ -11,8 +11,8 @@ from dpfda.core.errors import PlanMismatch
 from dpfda.problems.contracts import Encoder, Prior, Problem, Target
 from dpfda.problems.stage import Part
 from dpfda.problems.summary import Summary
-from dpfda.spaces.alignment import Alignment
 from dpfda.spaces.grid import AnyGrid
+from dpfda.spaces.rules import Rules
 
 
 class HasNeighbors(Protocol):
@@ -47,7 +47,7 @@ class DefaultProblem:
         return None
 
     @property
-    def alignment(self) -> Alignment | None:
+    def alignment(self) -> Rules | None:
         return None
 
     @property

@@ -17,9 +17,9 @@ from dpfda.problems.defaults import DefaultProblem
 from dpfda.problems.mean import MeanProblem
 from dpfda.problems.stage import Part, Stage
 from dpfda.problems.summary import Summary, are_integers
-from dpfda.spaces.alignment import Alignment
 from dpfda.spaces.basis import Eigenbasis
 from dpfda.spaces.grid import AnyGrid
+from dpfda.spaces.rules import Rules
 
 #: Scores are in records; the public price of a candidate is rounded to this fraction of one. Any value is
 #: valid: prices are the same for all data.
@@ -51,7 +51,7 @@ class DerivedProblem(DefaultProblem):
         return self.inner.invalid
 
     @property
-    def alignment(self) -> Alignment | None:
+    def alignment(self) -> Rules | None:
         return self.inner.alignment
 
     @property

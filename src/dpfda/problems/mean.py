@@ -29,9 +29,10 @@ from dpfda.problems.curves import standardize
 from dpfda.problems.defaults import DefaultProblem, check_count, check_key
 from dpfda.problems.stage import Part
 from dpfda.problems.summary import Summary, are_integers
-from dpfda.spaces.alignment import Alignment, fill_gaps, unfilled
+from dpfda.spaces.alignment import fill_gaps, unfilled
 from dpfda.spaces.basis import Eigenbasis
 from dpfda.spaces.grid import AnyGrid
+from dpfda.spaces.rules import Rules
 
 #: Fixed-point bits of the public matrix that maps totals on the grid to coefficients (derivations: exact totals).
 MATRIX_BITS = 52
@@ -56,7 +57,7 @@ class MeanProblem(DefaultProblem):
     invalid: str = "raise"
     standardize: bool = False
     fill: int | None = None
-    alignment: Alignment | None = None
+    alignment: Rules | None = None
 
     # -- public facts ---------------------------------------------------------------------
 

@@ -18,8 +18,8 @@ from dpfda.core import codec
 from dpfda.core.errors import PlanMismatch
 from dpfda.problems.contracts import BlockProblem
 from dpfda.problems.summary import Summary
-from dpfda.spaces.alignment import Alignment
 from dpfda.spaces.grid import AnyGrid
+from dpfda.spaces.rules import Rules
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,7 +51,7 @@ class Together:
         return self.problems[0].record_grid
 
     @property
-    def alignment(self) -> Alignment | None:
+    def alignment(self) -> Rules | None:
         return self.problems[0].alignment
 
     @property

@@ -16,7 +16,7 @@ import numpy as np
 from dpfda.core.doubles import doubles
 from dpfda.core.errors import ParameterError, RecordError
 from dpfda.core.origins import Stretch, as_number
-from dpfda.spaces.alignment import MOST_CURVES, Alignment, kept_of
+from dpfda.spaces.rules import Rules
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -211,7 +211,7 @@ def _rises(first: str, second: str, number: bool, sign: int) -> bool:
     return (b - a) * sign > 0  # never for what is no number
 
 
-def _runs(*keys: np.ndarray) -> np.ndarray:
+def runs(*keys: np.ndarray) -> np.ndarray:
     """Where each run of equal keys starts."""
     new = np.zeros(keys[0].size, dtype=bool)
     new[:1] = True
@@ -230,8 +230,8 @@ def curves(raws: Iterable[Raw], order: Order, lenient: bool) -> Iterator[Block]:
             continue
         if not len(raw):
             continue
-        _check_labels(raw.ids, raw, order.what)
-        starts = _runs(*raw.keys)
+        check_labels(raw.ids, raw, order.what)
+        starts = runs(*raw.keys)
         units = raw.keys[0] if len(raw.keys) > 1 else None
         if units is None:
             order.follow(raw.ids[starts], raw)
@@ -252,7 +252,7 @@ def curves(raws: Iterable[Raw], order: Order, lenient: bool) -> Iterator[Block]:
 
 
 def _curves(rows: Rows, lenient: bool) -> Block:
-    starts = _runs(*rows.keys)
+    starts = runs(*rows.keys)
     order = rows.order
     if rows.days is not None:
         run = np.zeros(len(rows), dtype=np.int64)
@@ -272,17 +272,17 @@ def _curves(rows: Rows, lenient: bool) -> Block:
     pick = lambda column: None if column is None else column[starts]  # noqa: E731
     return Block(
         rows.values, rows.rows[starts], rows.times, np.append(starts, len(rows)),
-        pick(rows.units), pick(order), _group_each(rows, starts, lenient), rows.file, pick(rows.files),
+        pick(rows.units), pick(order), group_each(rows, starts, lenient), rows.file, pick(rows.files),
     )  # fmt: skip
 
 
-def _check_labels(labels: np.ndarray, raw: object, what: str) -> None:
+def check_labels(labels: np.ndarray, raw: object, what: str) -> None:
     if (lost := np.flatnonzero(labels == "")).size:
         error = RecordError(f"A {what} is missing", lost.tolist(), "Say whose each record is; it decides what counts.")
         raise located(error, raw)
 
 
-def _group_each(raw: Any, starts: np.ndarray, lenient: bool) -> np.ndarray | None:
+def group_each(raw: Any, starts: np.ndarray, lenient: bool) -> np.ndarray | None:
     """The group of everything between two starts: of several groups it is an error, or of none."""
     if raw.groups is None:
         return None
@@ -300,15 +300,15 @@ def _group_each(raw: Any, starts: np.ndarray, lenient: bool) -> np.ndarray | Non
     return np.where(several, np.nan, groups)
 
 
-def on_grid(blocks: Iterable[Block], alignment: Alignment | None) -> Iterator[Block]:
+def on_grid(blocks: Iterable[Block], alignment: Rules | None) -> Iterator[Block]:
     """Curves as rows on the plan's grid."""
     for block in blocks:
         if block.starts is None:
-            if alignment is not None and block.values.shape[1] != alignment.grid.size:
-                raise wrong_width(block.values.shape[1], alignment.grid.size, _of(block))
+            if alignment is not None and block.values.shape[1] != alignment.width:
+                raise wrong_width(block.values.shape[1], alignment.width, _of(block))
             values = block.values
             if alignment is not None:
-                values = _told(alignment.filled, block, doubles(values))
+                values = told(alignment.filled, block, doubles(values))
         elif alignment is None or alignment.align is None:
             raise ParameterError(
                 "curves at their own times need a rule that brings them to the grid",
@@ -316,7 +316,7 @@ def on_grid(blocks: Iterable[Block], alignment: Alignment | None) -> Iterator[Bl
                 "Plan with align=dp.spaces.Interpolate() or align=dp.spaces.Smooth().",
             )
         else:
-            values = _told(alignment.on_grid, block, block)
+            values = told(alignment.on_grid, block, block)
         yield replace(block, values=values, times=None, starts=None)
 
 
@@ -328,7 +328,7 @@ def wrong_width(found: int, expected: int | None, where: str = "") -> RecordErro
     )
 
 
-def _told(step: Any, block: Block, *given: Any) -> np.ndarray:
+def told(step: Any, block: Block, *given: Any) -> np.ndarray:
     """A step whose errors name rows of the source."""
     try:
         return step(*given)
@@ -343,56 +343,3 @@ def located(error: RecordError, raw: Any) -> RecordError:
         where = where[raw.files[where] == raw.files[where[0]]]
         raw = replace(raw, file=raw.files[where[0]])
     return RecordError(error.problem + _of(raw), raw.rows[where].tolist(), error.cure, error.column)
-
-
-def contributions(blocks: Iterable[Block], alignment: Alignment | None, order: Order) -> Iterator[Block]:
-    """One row per unit: blocks of curves that are side by side are averaged; without units, blocks pass."""
-    waiting: list[Block] = []
-    for block in blocks:
-        if alignment is None or alignment.unit is None:
-            yield block
-            continue
-        if not len(block):
-            continue
-        assert block.units is not None
-        _check_labels(block.units, block, alignment.unit.name)
-        starts = _runs(block.units)
-        order.follow(block.units[starts], block)
-        last = waiting[-1].units if waiting else None
-        if last is not None and block.units[0] != last[-1]:
-            yield _averaged(together(waiting), alignment)
-            waiting = []
-        if starts.size > 1:
-            yield _averaged(together([*waiting, block.take(np.arange(starts[-1]))]), alignment)
-            waiting = []
-        waiting.append(block.take(np.arange(starts[-1], len(block))))
-    if waiting:
-        assert alignment is not None
-        yield _averaged(together(waiting), alignment)
-
-
-def _averaged(block: Block, alignment: Alignment) -> Block:
-    assert block.units is not None
-    assert alignment.unit is not None
-    starts = _runs(block.units)
-    groups = _group_each(block, starts, alignment.lenient)
-    most = alignment.unit.most
-    if alignment.lenient:  # no unit may stop a run by how much it holds
-        most = min(MOST_CURVES, most or MOST_CURVES)
-    if most is not None and (np.diff(np.append(starts, len(block))) > most).any():
-        kept = []
-        for start, stop in zip(starts.tolist(), [*starts[1:].tolist(), len(block)], strict=True):
-            labels = [str(i) for i in range(stop - start)] if block.order is None else block.order[start:stop].tolist()
-            kept.append(start + kept_of(labels, block.values[start:stop], most))
-        block = block.take(np.concatenate(kept))
-        assert block.units is not None
-        starts = _runs(block.units)
-    values = _told(lambda: alignment.contributions(block.values, starts), block)
-    files = None if block.files is None else block.files[starts]
-    return Block(values, block.rows[starts], groups=groups, file=block.file, files=files)
-
-
-def records(raws: Iterable[Raw], alignment: Alignment | None, ids: Order, units: Order) -> Iterator[Block]:
-    """All three steps: one row per record, ready to be encoded."""
-    lenient = alignment is not None and alignment.lenient
-    return contributions(on_grid(curves(raws, ids, lenient), alignment), alignment, units)

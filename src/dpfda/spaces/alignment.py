@@ -22,13 +22,9 @@ from dpfda.core.codec import Fact
 from dpfda.core.errors import ParameterError, RecordError, shown
 from dpfda.spaces.basis import Eigenbasis
 from dpfda.spaces.grid import AnyGrid, Grid
+from dpfda.spaces.pooling import Averages, Pooling
 from dpfda.spaces.units import Unit
 
-#: Values of a unit's curves are rounded to whole numbers of a quantum before they are added, so that sums are exact
-#: in any order: 2^30 quanta make the largest value that a curve inside the bound can have at one point.
-QUANTUM_BITS = 30
-#: Larger values count as this many quanta; sums of this many curves then fit in 63 bits.
-LARGEST, MOST_CURVES = 2.0**46, 2**16
 #: Functions of the plan's basis in which a curve is smoothed.
 MOST_FUNCTIONS = 128
 #: A curve with more observations is unusable; this many at a time are smoothed, in bounded memory.
@@ -226,13 +222,33 @@ class Alignment:
     fill: int | None = None
     unit: Unit | None = None
     align: Align | None = None
+    pooling: Pooling | None = None  # what records are, where they are not curves or their averages
+
+    @property
+    def width(self) -> int:
+        """Numbers in one row, as it is read."""
+        return self.grid.size
+
+    @property
+    def record_width(self) -> int:
+        """Numbers in one record."""
+        return self._pooling.width
+
+    @property
+    def rules(self) -> tuple[object, ...]:
+        """All that decides what becomes of a row."""
+        numbers = (self.grid.points, self.grid.weights, self.center)
+        return (codec.canonical(self.facts), *(part.tobytes() for part in numbers), self.outer, self.fill)
 
     @cached_property
     def facts(self) -> list[Any]:
         """What decides how a record comes about, for the key of a summary; nothing if records are taken as they are."""
         rules = [rule for rule in (self.unit, self.align) if rule is not None]
         smooth = isinstance(self.align, Smooth)
-        return [codec.to_plain(rule) for rule in rules] + ([self._home.basis.functions.tolist()] if smooth else [])
+        own = [] if self.pooling is None else self.pooling.facts
+        return (
+            [codec.to_plain(rule) for rule in rules] + ([self._home.basis.functions.tolist()] if smooth else []) + own
+        )
 
     @cached_property
     def _home(self) -> Home:
@@ -310,45 +326,26 @@ class Alignment:
     # -- one unit --------------------------------------------------------------------------
 
     @cached_property
-    def _quanta(self) -> np.ndarray:
-        """A power of two per grid point."""
-        largest = self.outer / np.sqrt(self.grid.weights)
-        return np.exp2(np.floor(np.log2(largest)) - QUANTUM_BITS)
+    def _pooling(self) -> Pooling:
+        return self._averages if self.pooling is None else self.pooling
 
-    @cached_property
-    def _per_quantum(self) -> np.ndarray:
-        return 1 / self._quanta  # exact: powers of two
+    @property
+    def _averages(self) -> Averages:
+        """What units' curves come to where nothing else was said: their average."""
+        bridge = "pass align='linear' to bridge gaps, or" if self.align is None else "pass"
+        return Averages(
+            self.lenient, self.unit, self.center, self.outer, self.grid.weights,
+            f"A curve holds missing or infinite values{unfilled(self.fill)}",
+            f"Repair it, {bridge} invalid='center' to leave it out of its average.",
+        )  # fmt: skip
+
+    def each(self, rows: np.ndarray) -> np.ndarray:
+        """Records where nobody has several curves."""
+        return self._pooling.each(rows)
 
     def contributions(self, rows: np.ndarray, starts: np.ndarray) -> np.ndarray:
-        """The average of each unit's curves: exact sums of rounded values, so their order does not matter.
-
-        Missing or infinite values make a curve unusable: an error, or no part of the average.
-        """
-        usable = np.isfinite(rows).all(axis=1)
-        if not usable.all() and not self.lenient:
-            bridge = "pass align='linear' to bridge gaps, or" if self.align is None else "pass"
-            raise RecordError(
-                f"A curve holds missing or infinite values{unfilled(self.fill)}",
-                np.flatnonzero(~usable).tolist(),
-                f"Repair it, {bridge} invalid='center' to leave it out of its average.",
-            )
-        if (sizes := np.diff(np.append(starts, len(rows)))).size and sizes.max() > MOST_CURVES:
-            raise RecordError(
-                f"A {self.unit.name if self.unit else 'unit'} has more than {MOST_CURVES:,} curves",
-                cure="Pass unit=dp.Unit(..., most=1000), or check that the column names units.",
-            )
-        with np.errstate(all="ignore"):
-            quanta = rows - self.center
-            quanta *= self._per_quantum
-            np.clip(quanta, -LARGEST, LARGEST, out=quanta)
-            np.rint(quanta, out=quanta)
-            if not usable.all():
-                quanta[~usable] = 0.0
-            # Whole numbers below 2^53 add up exactly as floats too, and without a copy.
-            few = sizes.size > 0 and int(sizes.max()) <= 2**6
-            totals = np.add.reduceat(quanta if few else quanta.astype(np.int64), starts, axis=0)
-            counts = np.add.reduceat(usable.astype(np.int64), starts)
-            return np.asarray(self.center + totals / counts[:, None] * self._quanta)  # none usable: missing
+        """One record for each unit, whose curves begin at `starts`."""
+        return self._pooling.pooled(rows, starts)
 
 
 def kept_of(labels: Sequence[str], rows: np.ndarray, most: int) -> np.ndarray:
