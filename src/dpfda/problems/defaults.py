@@ -8,7 +8,7 @@ from typing import ClassVar, Protocol
 import numpy as np
 
 from dpfda.core.errors import PlanMismatch
-from dpfda.problems.contracts import Encoder, Prior, Problem, Target
+from dpfda.problems.contracts import Encoder, Prior, Target
 from dpfda.problems.stage import Part
 from dpfda.problems.summary import Summary
 from dpfda.spaces.grid import AnyGrid
@@ -21,6 +21,13 @@ class HasNeighbors(Protocol):
     @property
     def neighbors(self) -> str:
         """ "replace" or "add-remove"."""
+
+
+class Counted(Encoder, Protocol):
+    """An encoder that knows how many records there should be."""
+
+    @property
+    def n(self) -> int: ...
 
 
 class DefaultProblem:
@@ -113,7 +120,7 @@ def check_key(problem: Encoder, summary: Summary, what: str) -> None:
         )
 
 
-def check_count(problem: Problem, summary: Summary) -> None:
+def check_count(problem: Counted, summary: Summary) -> None:
     """Refuse another number of records than the plan's, where that number is public.
 
     With ``invalid="center"`` missing records count as the centre, and surplus ones were dropped when they were read;
