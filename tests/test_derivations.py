@@ -31,6 +31,8 @@ from dpfda.problems.gram import DensityGram, HalfGram
 from dpfda.problems.left_out import LeftOutProblem
 from dpfda.problems.mean import MeanProblem
 from dpfda.problems.moments import MomentProblem, ResidualProblem, SizeProblem
+from dpfda.problems.pooled_cells import PooledCells
+from dpfda.problems.rank_moments import RankMoments
 from dpfda.problems.risk import RiskProblem
 from dpfda.problems.scores import ScoreProblem
 from dpfda.spaces.alignment import Alignment
@@ -208,6 +210,8 @@ SPOILT = {
     "stages: variation": spoilt(VaryProblem, "sensitivity"),
     "left-out: length": spoilt(LeftOutProblem, "sensitivity"),
     "units: sensitivity": spoilt(MeanProblem, "sensitivity"),
+    "percentiles: waves": spoilt(RankMoments, "sensitivity"),
+    "percentiles: cells": spoilt(PooledCells, "sensitivity"),
     "groups: largest budget": spoilt(GroupPlan, "total_cost"),
     "groups: diameters": spoilt(AtomSensitivity, "_certified"),
 }

@@ -43,6 +43,8 @@ def test_command_snippets_run(path, tmp_path, monkeypatch):
     sample = dp.datasets.load_curves(1000, np.random.default_rng(0))
     names = ",".join(f"h{i}" for i in range(48))
     np.savetxt("curves.csv", sample.curves, delimiter=",", header=names, comments="")
+    table = np.column_stack([*dp.datasets.survival(1000, np.random.default_rng(0))[:2], np.arange(1000) % 2])
+    np.savetxt("patients.csv", table, "%d", ",", header="days,died,new", comments="")
     for block in blocks(path, "console"):
         for line in block.strip().splitlines():
             assert line.startswith("$ dpfda ")
@@ -102,6 +104,7 @@ def test_the_glossary_has_every_technical_word_that_is_used():
 def test_the_glossary_has_every_argument():
     text = (ROOT / "docs" / "glossary.md").read_text()
     takers = [dp.read, dp.mean, dp.covariance, dp.density, dp.suggest_radius, dp.compare, dp.audit, dp.load]
+    takers += [dp.survival, dp.percentiles]
     takers += [dp.KernelClassifier, dp.KernelRegressor, dp.FunctionOnScalarRegression]
     asked = {name for taker in takers for name in inspect.signature(taker).parameters} - PLAIN
     assert {name for name in asked if f"`{name}=`" not in text and f"({name}=" not in text} == set()
@@ -110,6 +113,7 @@ def test_the_glossary_has_every_argument():
 def test_the_glossary_has_every_row_of_a_plan():
     curves = {"n": 100, "epsilon": 1, "bound": dp.L2Ball(1.0), "grid": 16}
     plans = [dp.MeanPlan(**curves), dp.CovariancePlan(**curves), dp.DensityPlan(n=100, epsilon=1, domain=[(0, 1)])]
+    plans += [dp.SurvivalPlan(n=100, epsilon=1, horizon=1), dp.PercentilePlan(n=100, epsilon=1, range=(0, 1), grid=16)]
     rows = {line[2:20].strip() for plan in plans for line in repr(plan).splitlines()[1:]}
     rows = {re.sub(r"^\w+ \(n\)$", "n", row) for row in rows}
     assert {row for row in rows if not {row, row.removesuffix("es")} & set(glossary())} == set()

@@ -38,28 +38,39 @@ if TYPE_CHECKING:
         selection,
         spaces,
     )
-    from dpfda.api import compare, covariance, density, load, mean, read, sql, suggest_radius
+    from dpfda.api import compare, covariance, density, load, mean, percentiles, read, sql, suggest_radius, survival
     from dpfda.audits import audit
-    from dpfda.bounds import RMS, L2Ball, Range
+    from dpfda.bounds import RMS, Above, L2Ball, Range, TimeAbove
     from dpfda.errors import DpfdaError
     from dpfda.estimators import FunctionOnScalarRegression, KernelClassifier, KernelRegressor
     from dpfda.ledger import Ledger
     from dpfda.methods import Auto
-    from dpfda.plans import CovariancePlan, DensityPlan, MeanPlan
+    from dpfda.plans import CovariancePlan, DensityPlan, MeanPlan, PercentilePlan, SurvivalPlan
     from dpfda.reading import Lists, Long
     from dpfda.results import Release
     from dpfda.spaces import Grid, Unit
 
 #: Names at the top, by the submodule that they are loaded from.
 _HOMES = {
-    "api": ("compare", "covariance", "density", "load", "mean", "read", "sql", "suggest_radius"),
+    "api": (
+        "compare",
+        "covariance",
+        "density",
+        "load",
+        "mean",
+        "percentiles",
+        "read",
+        "sql",
+        "suggest_radius",
+        "survival",
+    ),
     "audits": ("audit",),
-    "bounds": ("L2Ball", "RMS", "Range"),
+    "bounds": ("Above", "L2Ball", "RMS", "Range", "TimeAbove"),
     "errors": ("DpfdaError",),
     "estimators": ("FunctionOnScalarRegression", "KernelClassifier", "KernelRegressor"),
     "ledger": ("Ledger",),
     "methods": ("Auto",),
-    "plans": ("CovariancePlan", "DensityPlan", "MeanPlan"),
+    "plans": ("CovariancePlan", "DensityPlan", "MeanPlan", "PercentilePlan", "SurvivalPlan"),
     "reading": ("Lists", "Long"),
     "results": ("Release",),
     "spaces": ("Grid", "Unit"),
@@ -85,6 +96,7 @@ _SUBMODULES = (
 
 __all__ = [
     "RMS",
+    "Above",
     "Auto",
     "CovariancePlan",
     "DensityPlan",
@@ -98,8 +110,11 @@ __all__ = [
     "Lists",
     "Long",
     "MeanPlan",
+    "PercentilePlan",
     "Range",
     "Release",
+    "TimeAbove",
+    "SurvivalPlan",
     "Unit",
     "audit",
     "audits",
@@ -116,6 +131,7 @@ __all__ = [
     "mean",
     "methods",
     "noise",
+    "percentiles",
     "plans",
     "postprocess",
     "read",
@@ -125,6 +141,7 @@ __all__ = [
     "spaces",
     "sql",
     "suggest_radius",
+    "survival",
 ]
 
 

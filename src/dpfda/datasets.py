@@ -1,4 +1,4 @@
-"""Data we generate ourselves: the paper's scenarios and mixtures, load curves of households, glucose of patients."""
+"""Data we generate ourselves: the paper's scenarios and mixtures, load curves of households, glucose, a trial."""
 
 from __future__ import annotations
 
@@ -13,7 +13,17 @@ from dpfda.core.errors import ParameterError, shown
 from dpfda.spaces.grid import Grid
 from dpfda.spaces.stationary import Gaussian, Matern
 
-__all__ = ["Points", "Sample", "glucose", "homes", "lifetimes", "load_curves", "mixture", "scenario"]
+__all__ = [
+    "Points",
+    "Sample",
+    "glucose",
+    "homes",
+    "lifetimes",
+    "load_curves",
+    "mixture",
+    "scenario",
+    "survival",
+]
 
 #: Public radii of the scenarios in every study.
 RADII = {"S-1": 3.5, "S-2": 2.5, "S-3": 2.0, "S-4": 4.0}
@@ -251,6 +261,36 @@ def lifetimes(n: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]
     kind = rng.random(n)
     ages = np.where(kind < 0.02, early, np.where(kind < np.where(sex == "f", 0.05, 0.1), accident, late))
     return ages.clip(0.0, 110.0).round(1), sex
+
+
+def survival(n: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """`n` invented patients of a trial of two arms who are followed for up to three years, some of them not so long.
+
+    Parameters
+    ----------
+    n : int
+        The number of patients.
+    rng : numpy.random.Generator
+        What they are drawn with.
+
+    Returns
+    -------
+    tuple
+        Days to the event or to the end of observation; whether it was the event; and the arm, "old" or "new", in which
+        events come later.
+
+    Examples
+    --------
+    >>> days, died, arms = survival(1000, np.random.default_rng(0))
+    >>> bool(0.4 < died.mean() < 0.8 and days.max() <= 1095), sorted(set(arms.tolist()))
+    (True, ['new', 'old'])
+    """
+    arms = np.where(np.arange(n) % 2, "new", "old")
+    event = np.where(arms == "new", 1000.0, 700.0) * rng.weibull(1.2, n)
+    end = np.minimum(rng.uniform(365.0, 1460.0, n), 1095.0)  # who came late is followed for less
+    gone = rng.exponential(4000.0, n)
+    times = np.minimum(np.minimum(event, end), gone)
+    return np.ceil(times).clip(1, 1095), event <= np.minimum(end, gone), arms
 
 
 @dataclass(frozen=True)

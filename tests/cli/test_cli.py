@@ -67,6 +67,9 @@ def test_the_example_in_each_help_text_runs(name, folder):
     assert "Example: dpfda" in help_text
     example = re.search(r"Example: dpfda (.*?)(?=\n\n)", help_text, re.DOTALL)
     line = " ".join(example.group(1).split())
+    if name == "survival":
+        rows = np.column_stack(dp.datasets.survival(200, np.random.default_rng(0))[:2])
+        np.savetxt("patients.csv", rows, "%d", ",", header="days,died", comments="")
     if name == "density":
         ages = np.random.default_rng(0).gamma(9.0, 8.0, 300).clip(0, 110)
         (folder / "ages.csv").write_text("age\n" + "\n".join(f"{a:.1f}" for a in ages) + "\n")

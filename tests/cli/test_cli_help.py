@@ -21,13 +21,15 @@ from dpfda.cli.deferred import GroupedCommand
 SCREEN = 24
 #: What the first screen must show, by command: the data, then the options that matter.
 FIRST = {
-    "mean": ("curves...", "epsilon range radius grid columns by unit ledger out plot"),
+    "mean": ("curves...", "epsilon range radius above grid columns by unit ledger out plot"),
     "covariance": ("curves...", "epsilon range radius grid columns by unit ledger out plot"),
     "density": ("points...", "epsilon domain columns by ledger out plot"),
+    "percentiles": ("curves...", "epsilon range levels grid columns by unit ledger out plot"),
+    "survival": ("files...", "epsilon horizon time event by unit ledger out plot"),
     "radius": ("curves...", "epsilon range quantile grid columns unit ledger out"),
     "regress": ("records", "covariates covariate-range epsilon range radius grid columns ledger out plot"),
     "fit": ("records", "target inputs domain loss bound classes epsilon ledger out plot"),
-    "plan": ("", "n epsilon range radius grid domain covariance groups unit explain target out"),
+    "plan": ("", "n epsilon range radius grid domain horizon levels covariance unit explain target out"),
     "compare": ("", "n range radius grid domain methods epsilons plot"),
     "summarize": ("records...", "plan out columns by"),
     "release": ("summaries...", "ledger out plot"),

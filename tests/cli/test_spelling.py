@@ -16,6 +16,7 @@ ROOT = Path(dpfda.__file__).parent
 #: Modules whose messages reach no command: they are about objects of Python.
 PYTHON_ONLY = {
     "__init__.py", "datasets.py", "audits/children.py", "audits/run.py", "core/errors.py", "plans/opendp.py",
+    "audits/functions.py", "bounds/function_trials.py",
     "plans/checks.py", "methods/centred.py", "methods/select.py", "methods/selection.py", "methods/staged.py",
     "reading/functional.py", "api/releasing.py", "api/comparing.py", "spaces/components.py", "spaces/steps.py",
 }  # fmt: skip

@@ -119,6 +119,15 @@ def test_a_histogram_loads_with_its_rounds():
     assert np.allclose(release.plan.schedule.density(release.drawn), body["values"], rtol=1e-4, atol=1e-8)
 
 
+def test_a_mean_of_a_function_loads_with_its_function():
+    path = SAVED / "mean-function.release.json"
+    release, body = dp.load(path), json.loads(path.read_text())
+    assert release.plan.of == dp.TimeAbove([70, 100, 140, 180])
+    assert release.plan.problem.record_grid == dp.Grid.uniform(0, 24, 6)
+    assert release.plan.digest == "7277c909478c43af2c0de37a242254c89c3c84fa51d1fec62e9e8d3996f5b22f"
+    assert np.allclose(release.values, body["values"], rtol=1e-9, atol=1e-9)
+
+
 def test_a_ledger_opens_with_every_charge_and_goes_on(tmp_path):
     path = tmp_path / "study.ledger"
     shutil.copy(SAVED / "ledger.db", path)

@@ -35,6 +35,7 @@ KINDS = {
     ),
     "covariance": (dp.CovariancePlan, CURVES),
     "density": (dp.DensityPlan, {"n": N, "domain": [(0, 1)], "cells": 16}),
+    "survival": (dp.SurvivalPlan, {"n": N, "horizon": 900}),
     "map": (dp.DensityPlan, {"n": N, "domain": [(0, 1), (0, 1)], "cells": 8}),
     "radius": (dp.plans.RadiusPlan, {"n": N, "grid": WIDTH, "bound": dp.L2Ball(8.0)}),
     "regression": (dp.plans.RegressionPlan, CURVES | {"covariates": 2, "covariate_bound": 2.0, "passes": 4}),

@@ -27,6 +27,7 @@ PLANS = {
     "covariance": lambda: dp.CovariancePlan(**CURVES),
     "density": lambda: dp.DensityPlan(domain=[(0, 1)], cells=16, **FACTS),
     "lattice density": lambda: dp.DensityPlan(domain=[(0, 1)], cells=16, method=dp.methods.Bernstein(4), **FACTS),
+    "survival": lambda: dp.SurvivalPlan(horizon=900, **FACTS),
     "regression": lambda: dp.plans.RegressionPlan(covariates=1, covariate_bound=1.0, **CURVES),
     "kernel": lambda: dp.plans.KernelPlan(domain=[(0, 1)], bound=(0, 1), criterion="huber", **FACTS),
     "radius": lambda: dp.plans.RadiusPlan(smallest=0.1, bound=dp.L2Ball(10.0), grid=dp.Grid.uniform(0, 1, 16), **FACTS),

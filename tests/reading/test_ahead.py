@@ -15,7 +15,7 @@ from dpfda.reading import source as readers
 from dpfda.reading.ahead import WAITING, ahead
 
 
-@pytest.fixture(autouse=True)
+@pytest.fixture(autouse=True, scope="module")
 def _nothing_before():
     """What other tests left in circles (an error and whoever looks at it) may hold on to a stream."""
     gc.collect()

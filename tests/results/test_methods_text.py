@@ -196,6 +196,8 @@ def test_every_method_says_what_noise_is_added_to(name):
     method = kind(*made.get(name, ()))
     if name in ("Leading", "Centred"):
         chosen = dp.CovariancePlan(n=300, grid=12, method=method, **FACTS).chosen
+    elif name == "EventCounts":
+        chosen = dp.SurvivalPlan(n=300, epsilon=1, horizon=1, method=method).chosen
     elif name == "Histogram":
         chosen = dp.DensityPlan(n=300, epsilon=1, domain=[(0, 1)], method=method).chosen
     else:

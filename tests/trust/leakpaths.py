@@ -180,6 +180,8 @@ def others() -> Iterator[tuple[str, Path_]]:
     yield "density", lambda: dp.density(points, cells=32, **BOX)
     yield "density by ward", lambda: dp.density(points, by=["n"] * 15 + ["s"] * 15, cells=32, **BOX)
     yield "density outside!", lambda: dp.density(points, epsilon=1.0, domain=[(0, 1)], cells=32)
+    yield "survival", lambda: dp.survival(points[:, 0], points[:, 0] > 3, epsilon=1.0, horizon=5.0)
+    yield "survival, events!", lambda: dp.survival(points[:, 0], points[:, 0], epsilon=1.0, horizon=5.0)
     yield "radius", lambda: dp.suggest_radius(data, epsilon=1.0, grid=GRID, bound=dp.L2Ball(8.0))
     regression = dp.FunctionOnScalarRegression(1.0, dp.L2Ball(30.0), 10.0, grid=GRID, passes=1)
     yield "regression", lambda: regression.fit(points, data)

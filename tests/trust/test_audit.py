@@ -41,6 +41,7 @@ PLANS = {
     "covariance": lambda: dp.CovariancePlan(**CURVES, method=dp.methods.KNorm(3)),
     "radius": lambda: dp.plans.RadiusPlan(n=60, epsilon=1, grid=GRID, quantile=0.9, bound=dp.L2Ball(8.0)),
     "density": lambda: dp.DensityPlan(**BOX, cells=32),
+    "survival": lambda: dp.SurvivalPlan(n=BOX["n"], epsilon=BOX["epsilon"], horizon=900, invalid="center"),
     "mean, default": lambda: dp.MeanPlan(**CURVES),
     "covariance, default": lambda: dp.CovariancePlan(**CURVES),
     "regression": lambda: dp.plans.RegressionPlan(**CURVES, covariates=2, covariate_bound=2.0, passes=1),
@@ -53,7 +54,7 @@ PLANS = {
 FOUND = {
     "mean, Laplace": 0.97, "mean, thresholds": 0.75, "mean, stages": 0.95, "mean, chosen": 0.2, "mean of people": 0.99,
     "mean, Gaussian": 0.99, "mean, lattice": 0.1, "mean of very many": 0.99, "covariance": 0.97, "radius": 0.9,
-    "density": 0.9, "regression": 0.3, "smoother": 0.4, "classifier": 0.9, "mean, default": 0.9,
+    "density": 0.9, "survival": 0.9, "regression": 0.3, "smoother": 0.4, "classifier": 0.9, "mean, default": 0.9,
     "covariance, default": 0.9, "regression, default": 0.9, "classifier, default": 0.8,
 }  # fmt: skip
 

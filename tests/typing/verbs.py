@@ -16,6 +16,10 @@ reveal_type(dp.mean(curves, epsilon=1.0, bound=ball, by="arm")["a"])  # MeanRele
 reveal_type(dp.mean(curves, epsilon=1.0, bound=dp.Range(2, 25)))  # MeanRelease
 reveal_type(dp.mean(curves, epsilon=1.0, bound=dp.RMS(1.0, center=0.5), by="arm"))  # GroupRelease[MeanRelease]
 reveal_type(dp.mean(curves, epsilon=1.0, bound=ball, value="load (kW)"))  # MeanRelease
+reveal_type(dp.mean(curves, epsilon=1.0, of=dp.Above(140)))  # MeanRelease
+reveal_type(dp.mean(curves, epsilon=1.0, of=dp.TimeAbove([70, 140]), by="arm"))  # GroupRelease[MeanRelease]
+reveal_type(dp.MeanPlan(n=508, epsilon=1.0, of=dp.Above(140), grid=48).of)  # RecordFunction
+reveal_type(dp.audits.check_function(dp.Above(140), 24))  # float
 reveal_type(dp.mean(curves, epsilon=1.0, bound=ball).plot(color="red", title="", legend=False))  # Axes
 reveal_type(dp.covariance(curves, epsilon=1.0, bound=ball))  # CovarianceRelease
 reveal_type(dp.covariance(curves, epsilon=1.0, bound=dp.Range(2, 25)))  # CovarianceRelease
@@ -24,6 +28,13 @@ reveal_type(dp.covariance(curves, epsilon=1.0, bound=ball, by=["a", "b"]))  # Gr
 reveal_type(dp.covariance(curves, epsilon=1.0, bound=ball).eigenfunctions(2))  # ndarray
 reveal_type(dp.density(curves, epsilon=1.0, domain=[(0, 1)]))  # DensityRelease
 reveal_type(dp.density(counts={"a": [1]}, epsilon=1.0, domain=[(0, 1)]))  # GroupRelease[DensityRelease]
+reveal_type(dp.percentiles(curves, epsilon=1.0, range=(40, 400)))  # PercentileRelease
+reveal_type(dp.percentiles(curves, epsilon=1.0, range=dp.Range(40, 400), by="arm")["a"].curve(0.5))  # ndarray
+reveal_type(dp.percentiles(curves, epsilon=1.0, range=(40, 400), by="arm"))  # GroupRelease[PercentileRelease]
+reveal_type(dp.PercentilePlan(n=508, epsilon=1.0, range=(40, 400), grid=48).release(curves)(0.9, 3.0))  # ndarray
+reveal_type(dp.survival([1.0], [1], epsilon=1.0, horizon=9.0))  # SurvivalRelease
+reveal_type(dp.survival(curves, epsilon=1.0, horizon=9.0, by="arm"))  # GroupRelease[SurvivalRelease]
+reveal_type(dp.survival([1.0], [1], epsilon=1.0, horizon=9.0).median())  # Estimate
 reveal_type(dp.suggest_radius(curves, epsilon=0.1, bound=dp.Range(0, 1)).bound)  # L2Ball
 reveal_type(dp.read("days.csv", columns="h*"))  # Curves
 reveal_type(dp.mean(curves, epsilon=1.0, bound=ball).band(0.95))  # Band
@@ -51,6 +62,12 @@ dp.mean(curves, epsilon=1.0, bound=ball, nonsense=3)  # error
 dp.mean(curves, epsilon=1.0, bound=ball, groups=["a"])  # error
 dp.mean(curves, epsilon=1.0, bound=ball, neighbors="swap")  # error
 dp.mean(curves, epsilon=1.0, bound=1.0)  # error
+dp.mean(curves, epsilon=1.0, of=140)  # error
+dp.mean(curves, epsilon=1.0, of=dp.Above(140), bound=ball)  # error
+dp.Above("140")  # error
+dp.percentiles(curves, epsilon=1.0)  # error
+dp.percentiles(curves, epsilon=1.0, range=400)  # error
+dp.percentiles(curves, epsilon=1.0, range=(40, 400), groups=["a"])  # error
 dp.mean(curves, epsilon=1.0, bound=(2, 25))  # error
 dp.Range("2", "25")  # error
 dp.mean(curves, epsilon=1.0, bound=ball, columns="h*")  # error

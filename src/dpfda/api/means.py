@@ -18,7 +18,7 @@ from dpfda.api.types import (
     Sizes,
     UnitLike,
 )
-from dpfda.bounds import BoundLike
+from dpfda.bounds import BoundLike, RecordFunction
 from dpfda.methods import Method
 from dpfda.plans.mean import MeanPlan
 from dpfda.reading.curves import Records
@@ -47,12 +47,34 @@ def mean(
     n: Sizes | None = None,
     **options: Unpack[CurveOptions],
 ) -> GroupRelease[MeanRelease]: ...
+@overload
+def mean(
+    curves: Records,
+    *,
+    epsilon: Epsilon,
+    of: RecordFunction,
+    by: None = None,
+    n: int | None = None,
+    **options: Unpack[CurveOptions],
+) -> MeanRelease: ...
+@overload
+def mean(
+    curves: Records,
+    *,
+    epsilon: Epsilon,
+    of: RecordFunction,
+    by: By,
+    groups: Sequence[str] | None = None,
+    n: Sizes | None = None,
+    **options: Unpack[CurveOptions],
+) -> GroupRelease[MeanRelease]: ...
 @verb
 def mean(
     curves: Records,
     *,
     epsilon: Epsilon | None = None,
     bound: BoundLike | None = None,
+    of: RecordFunction | None = None,
     by: By | None = None,
     groups: Sequence[str] | None = None,
     unit: UnitLike | None = None,
@@ -80,6 +102,10 @@ def mean(
     bound : Bound, Range or RMS
         The public bound that every curve is clipped to, such as ``dp.Range(2, 25)`` for values between 2 and 25, or
         ``dp.L2Ball(radius)``. It has no default and is never read from data.
+    of : RecordFunction, optional
+        A function of each curve that is averaged instead of it: ``dp.Above(140)`` for the share of curves above 140,
+        ``dp.TimeAbove([70, 140, 180])`` for the share of time above each level, or one of your own. It brings its own
+        bound: pass none.
     by : str or sequence, optional
         A column of public labels, or one label per curve: one release per group, for one charge.
     groups : sequence of str, optional
@@ -132,9 +158,11 @@ def mean(
     >>> curves = np.random.default_rng(0).uniform(0, 1, (300, 24))
     >>> dp.mean(curves, epsilon=1.0, bound=dp.L2Ball(1.0), method=dp.methods.KNorm()).grid.size
     24
+    >>> dp.mean(curves, epsilon=1.0, of=dp.Above(0.5)).title
+    'mean share above 0.5'
     """
     facts = {
-        "epsilon": epsilon, "bound": bound, "kernel": kernel, "method": method, "neighbors": neighbors,
+        "epsilon": epsilon, "bound": bound, "of": of, "kernel": kernel, "method": method, "neighbors": neighbors,
         "invalid": invalid, "standardize": standardize, "postprocess": postprocess, "value": value,
     }  # fmt: skip
     return release_curves(MeanPlan, curves, facts, grid, unit, n, by, groups, ledger, query)

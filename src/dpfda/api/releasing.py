@@ -140,7 +140,7 @@ def release_curves(
     if by is None and groups is not None:
         raise ParameterError("groups need labels", "none", "Pass by=<a column, or one label per record>.")
     given = as_curves(curves)
-    rule, units = _unit(unit)
+    rule, units = split_unit(unit)
     named = _grid(given, grid, facts, by, rule if units is None else None)
     facts |= {"unit": rule, "grid": named, "fill": given.fill, "align": _align(given)}
     request = Request(lambda size: kind(n=PLACEHOLDER if size is None else size, **facts), facts["neighbors"], n,
@@ -155,7 +155,7 @@ def _align(curves: Curves) -> Align | None:
     return Interpolate() if curves.align is None and curves.irregular else curves.align
 
 
-def _unit(unit: UnitLike | None) -> tuple[str | Unit | None, Sequence[object] | None]:
+def split_unit(unit: UnitLike | None) -> tuple[str | Unit | None, Sequence[object] | None]:
     """A unit is a column, a rule, or one label per record."""
     if unit is None or isinstance(unit, str | Unit):
         return unit, None

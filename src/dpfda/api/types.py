@@ -26,8 +26,10 @@ __all__ = [
     "LedgerLike",
     "Neighbors",
     "Outside",
+    "PercentileOptions",
     "ReleaseOptions",
     "Sizes",
+    "SurvivalOptions",
     "UnitLike",
 ]  # fmt: skip
 
@@ -64,6 +66,20 @@ class CurveOptions(ReleaseOptions, total=False):
     value: str | None
 
 
+class PercentileOptions(TypedDict, total=False):
+    """What the verb about percentile curves may be told."""
+
+    levels: Sequence[float]
+    unit: UnitLike | None
+    grid: GridLike | None
+    cells: int | None
+    neighbors: Neighbors
+    invalid: Invalid
+    ledger: LedgerLike | None
+    query: str
+    value: str | None
+
+
 class DensityOptions(ReleaseOptions, total=False):
     """What the verb about densities may be told."""
 
@@ -74,3 +90,15 @@ class DensityOptions(ReleaseOptions, total=False):
     bandwidth: float | Sequence[float] | None
     eta: float | None
     outside: Outside
+
+
+class SurvivalOptions(TypedDict, total=False):
+    """What the verb about survival curves may be told."""
+
+    unit: UnitLike | None
+    axis: str
+    method: Method | None
+    neighbors: Neighbors
+    invalid: Invalid
+    ledger: LedgerLike | None
+    query: str

@@ -11,11 +11,15 @@ from typing import Any, cast
 
 import numpy as np
 
+from dpfda.bounds.function_records import Functions
+from dpfda.core import codec
 from dpfda.problems.contracts import Problem
 from dpfda.problems.design import Covariates, CurveResponse, Features, NumberResponse, Shortened
 from dpfda.problems.labelled import TallyProblem
 from dpfda.problems.mean import MeanProblem
 from dpfda.problems.moments import PairProblem
+from dpfda.problems.survival import SurvivalProblem
+from dpfda.problems.value_cells import ValueCells
 
 #: Functions of a plan's basis that directions are made of.
 MOST_DIRECTIONS = 64
@@ -71,8 +75,11 @@ def space_of(problem: Problem) -> Space:
     inner = getattr(problem, "inner", None) or getattr(problem, "code", None)
     if isinstance(inner, MeanProblem):
         return space_of(inner)
+    if isinstance(inner, ValueCells):
+        return _between(inner.cells.low, inner.cells.high, inner.grid.size)
     if isinstance(problem, MeanProblem):
-        return _curves(problem)
+        pooling = getattr(problem.alignment, "pooling", None)
+        return _inputs(pooling) if isinstance(pooling, Functions) else _curves(problem)
     if isinstance(problem, TallyProblem):
         ends = [0.0, len(problem.levels) - 1.0]
         if problem.middle is not None:
@@ -80,6 +87,8 @@ def space_of(problem: Problem) -> Space:
         return _box([*problem.features.box.domain, tuple(ends)], last_whole=problem.middle is None)
     if isinstance(problem, PairProblem):
         return _pairs(problem)
+    if isinstance(problem, SurvivalProblem):
+        return _box([(0.0, problem.horizon), (0.0, 1.0)], last_whole=True)
     return _box([axis.span for axis in problem.grid.axes])
 
 
@@ -98,6 +107,27 @@ def _curves(problem: MeanProblem) -> Space:
     lengths = np.asarray(problem.bound.lengths(problem.basis.size))[: basis.size]
     shapes = basis.synthesize(np.diag(lengths))
     return Space(problem.center - away, problem.center + away, np.zeros(problem.width, dtype=bool), shapes)
+
+
+def _inputs(pooling: Functions) -> Space:
+    """Curves that a function is applied to: about the numbers that it is made of, as far as they lie apart."""
+    numbers = _numbers(codec.to_plain(pooling.function)) or [0.0]
+    away = (max(numbers) - min(numbers)) or 1.0
+    return _between(min(numbers) - away, max(numbers) + away, pooling.grid.size)
+
+
+def _between(lowest: float, highest: float, size: int) -> Space:
+    """Curves of so many values in one range, with cosines as shapes."""
+    low, high = np.full(size, lowest), np.full(size, highest)
+    turns = np.outer(np.arange(min(size, MOST_DIRECTIONS)), (np.arange(size) + 0.5) / size)
+    return Space(low, high, np.zeros(size, dtype=bool), (high - low) / 2 * np.cos(np.pi * turns))
+
+
+def _numbers(plain: object) -> list[float]:
+    """All numbers in plain data."""
+    if isinstance(plain, dict | list):
+        return [number for part in (plain.values() if isinstance(plain, dict) else plain) for number in _numbers(part)]
+    return [float(plain)] if isinstance(plain, int | float) and not isinstance(plain, bool) else []
 
 
 def _pairs(problem: PairProblem) -> Space:

@@ -19,12 +19,20 @@ COMMANDS = {
     ),
     "plan": (
         "planning.plan_command",
-        "Plan a mean curve, a covariance or (with --domain) a density before touching data: how accurate will it be?",
+        "Plan a mean, a covariance, a density (--domain), survival (--horizon) or percentiles (--levels) before data.",
     ),
     "compare": ("planning.compare_command", "Compare methods over budgets, without data."),
     "mean": ("releasing.mean_command", "Release the mean of the curves in one file or many."),
     "radius": ("releasing.radius_command", "Suggest a radius for a bound: a private quantile of the curves' norms."),
     "density": ("densities.density_command", "Release a density of points, or of a table of counts."),
+    "percentiles": (
+        "percentiles.percentiles_command",
+        "Release percentile curves: at each time, the values below which 5, 25, 50, 75 and 95 % of the curves lie.",
+    ),
+    "survival": (
+        "survivals.survival_command",
+        "Release a survival curve: the share without an event over time, some of the times being censored.",
+    ),
     "covariance": (
         "covariances.covariance_command",
         "Release the covariance surface of a file of curves, and with it private principal components.",

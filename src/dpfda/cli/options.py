@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from dpfda.bounds import BoundLike
+from dpfda.bounds import BoundLike, RecordFunction
 from dpfda.cli import parsing
 from dpfda.cli.commands import Keywords, Options
 from dpfda.core.errors import ParameterError
@@ -21,7 +21,7 @@ Invalid = Annotated[
     str,
     typer.Option(
         help="raise: stop at an unusable record; center: count it as the public centre (in a density: as spread "
-        "evenly; in a model: without a say)."
+        "evenly; in survival: as censored at 0; in a model: without a say)."
     ),
 ]
 Range = Annotated[
@@ -33,6 +33,17 @@ Rms = Annotated[
 ]
 Norm = Annotated[str, typer.Option(help="Norm of the bound: l2 (curve) or l1 (coefficients).")]
 Center = Annotated[float | None, typer.Option(help="Public centre of --radius or --rms, a constant level.")]
+Above = Annotated[
+    float | None,
+    typer.Option(help="Share of curves above this level, instead of their mean; brings its own bound."),
+]
+TimeAbove = Annotated[
+    str | None,
+    typer.Option(
+        help="The mean share of time above each level, start:stop:size or 70,140,180, instead of the mean curve; needs "
+        "no bound."
+    ),
+]
 GridText = Annotated[
     str | None,
     typer.Option("--grid", help="start:stop:size[:midpoints], or header: the columns' names. Default 0:1:<columns>."),
@@ -78,6 +89,14 @@ Edges = Annotated[
     str | None, typer.Option(help="Edges of bins of counts: 0,1,5,10 or start:stop:step, joined by commas.")
 ]
 Outside = Annotated[str, typer.Option(help="raise: stop at a point outside the domain; clip: move it to the edge.")]
+HorizonTime = Annotated[
+    float | None,
+    typer.Option("--horizon", help="Public end of a survival curve. No default."),
+]
+TimeAxis = Annotated[str, typer.Option("--axis", help="What time is called, with its unit: 'time (days)'.")]
+Levels = Annotated[
+    str | None, typer.Option("--levels", help="Percentiles to show, separated by commas. Default 5,25,50,75,95.")
+]
 #: Names the ledger where none is named otherwise.
 LEDGER_VARIABLE = "DPFDA_LEDGER"
 LedgerFile = Annotated[Path | None, typer.Option("--ledger", envvar=LEDGER_VARIABLE, help="Ledger to charge.")]
@@ -119,8 +138,29 @@ class Limits(Options):
     rms: Rms = None
     center: Center = None
 
-    def bound(self, norm: str = "l2") -> BoundLike:
-        return parsing.parse_bound(self.range, self.radius, self.rms, norm, self.center)
+    def bound(self, norm: str = "l2", of: RecordFunction | None = None) -> BoundLike | None:
+        """The bound that was given; none beside a function of the curves, which brings its own."""
+        if of is None:
+            return parsing.parse_bound(self.range, self.radius, self.rms, norm, self.center)
+        given = [f"--{name}" for name, value in vars(self).items() if name in Limits.names() and value is not None]
+        if given or norm != "l2":
+            raise ParameterError(
+                "a function of a curve brings its own bound",
+                " and ".join(given) or "--norm",
+                "Drop it, or the function.",
+            )
+        return None
+
+
+@dataclass(frozen=True)
+class Functions(Options):
+    """Of which function of the curves the mean is, if of one."""
+
+    above: Above = None
+    time_above: TimeAbove = None
+
+    def function(self) -> RecordFunction | None:
+        return parsing.parse_function(self.above, self.time_above)
 
 
 @dataclass(frozen=True)
@@ -131,9 +171,10 @@ class Space(Limits):
     axis: Axis = "t"
     kernel: KernelText = None
 
-    def keywords(self, norm: str = "l2") -> Keywords:
+    def keywords(self, norm: str = "l2", of: RecordFunction | None = None) -> Keywords:
         return {
-            "bound": self.bound(norm),
+            "bound": self.bound(norm, of),
+            **({} if of is None else {"of": of}),
             "grid": parsing.parse_grid(self.grid, self.axis) if self.grid else None,
             "kernel": parsing.if_given(parsing.parse_kernel, self.kernel),
         }
@@ -147,7 +188,7 @@ class Estimate(Space):
     standardize: Standardize = False
     raw: Raw = False
 
-    def keywords(self, norm: str = "l2") -> Keywords:
+    def keywords(self, norm: str = "l2", of: RecordFunction | None = None) -> Keywords:
         method = parsing.if_given(parsing.parse_method, self.method)
         if self.standardize and self.radius is None and (self.range or self.rms):
             raise ParameterError(
@@ -156,7 +197,7 @@ class Estimate(Space):
                 "Write --radius 1 instead.",
             )
         more = {"method": method, "standardize": self.standardize, "postprocess": not self.raw}
-        return super().keywords(norm) | more
+        return super().keywords(norm, of) | more
 
 
 @dataclass(frozen=True)
@@ -187,6 +228,38 @@ class Bins(Box):
     def keywords(self) -> Keywords:
         edges = parsing.if_given(parsing.parse_edges, self.edges)
         return super().keywords() | {"edges": edges, "outside": self.outside}
+
+
+@dataclass(frozen=True)
+class Horizon(Options):
+    """Up to when times are followed, and what they are called."""
+
+    horizon: HorizonTime = None
+    axis: TimeAxis = "time"
+
+    def keywords(self) -> Keywords:
+        return dict(vars(self))
+
+
+@dataclass(frozen=True)
+class Ranks(Options):
+    """Of which values percentiles are, which are shown, and where."""
+
+    range: Range = None
+    levels: Levels = None
+    grid: GridText = None
+    axis: Axis = "t"
+
+    def keywords(self) -> Keywords:
+        levels = {} if self.levels is None else {"levels": parsing.parse_levels(self.levels)}
+        if self.range is None:
+            cure = "Pass --range LOW:HIGH for values between two public numbers: it is never read from the data."
+            raise ParameterError("percentiles need a public range of values", "none", cure)
+        return {
+            "range": parsing.parse_range(self.range),
+            **levels,
+            "grid": parsing.parse_grid(self.grid, self.axis) if self.grid else None,
+        }
 
 
 @dataclass(frozen=True)

@@ -232,11 +232,25 @@ def shown(release: results.Release | results.RadiusRelease | JointRelease[Any]) 
         "bound_too_small": release.bound_too_small,
         "grid": release.grid.points.tolist(),
         "values": release.values.ravel().tolist(),
+        **_survival_times(release),
+    }
+
+
+def _survival_times(release: results.Release) -> dict[str, list[float | None]]:
+    """Median and mean survival, with their intervals; a time that is not reached is none."""
+    if not isinstance(release, results.SurvivalRelease):
+        return {}
+    found = {"median": release.median(), "rmst": release.rmst()}
+    return {
+        name: [x if np.isfinite(x) else None for x in (each.value, each.lower, each.upper)]
+        for name, each in found.items()
     }
 
 
 def told(release: Saved) -> str:
-    """The statement of a release; a radius is a number as well."""
+    """The statement of a release; a radius is a number as well, and survival has two."""
+    if isinstance(release, results.SurvivalRelease):
+        return f"{release.statement}\n\nMedian: {release.median()}\nMean up to the horizon: {release.rmst()}"
     if not isinstance(release, results.RadiusRelease):
         return release.statement
     center = "" if release.plan.center is None else f" about {release.about}"

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable
+from itertools import pairwise
 from typing import Any, TypeVar
 
-from dpfda.bounds import RMS, Bound, BoundLike, L1Ball, L2Ball, Range
+from dpfda.bounds import RMS, Above, Bound, BoundLike, L1Ball, L2Ball, Range, RecordFunction, TimeAbove
 from dpfda.core.errors import ParameterError, shown
 from dpfda.methods import AR, FRL, QR, Auto, Bernstein, Blocks, GaussianProcess, Histogram, KNorm, Method, Minimax
 from dpfda.reading.headers import HEADER, FromHeader
@@ -179,6 +180,24 @@ def parse_range(text: str, option: str = "--range") -> Range:
         raise ParameterError(error.rule, shown(text), cure) from None
 
 
+def parse_levels(text: str) -> tuple[float, ...]:
+    """Percentiles, as shares.
+
+    >>> parse_levels("5,50,97.5")
+    (0.05, 0.5, 0.975)
+    """
+    cure = "Write --levels 5,25,50,75,95."
+    try:
+        found = [float(part) for part in text.split(",")]
+    except ValueError:
+        raise ParameterError("levels are percentiles, separated by commas", shown(text), cure) from None
+    if not all(0 < level < 100 for level in found):
+        raise ParameterError("levels lie strictly between 0 and 100", shown(text), cure)
+    if not all(a < b for a, b in pairwise(found)):
+        raise ParameterError("levels increase, each given once", shown(text), cure)
+    return tuple(round(level / 100, 12) for level in found)
+
+
 def parse_guess(text: str) -> Range | float:
     """``low:high``, or a level."""
     if ":" in text:
@@ -191,6 +210,35 @@ def parse_guess(text: str) -> Range | float:
     if not 0 < abs(level) < 1e60:
         raise ParameterError("a guess is a range or a level", shown(text), cure)
     return level
+
+
+def parse_function(above: float | None, time_above: str | None) -> RecordFunction | None:
+    """The function of each curve that was given: a level, or levels as ``start:stop:size`` or joined by commas."""
+    if above is not None and time_above is not None:
+        raise ParameterError("a mean is of one function", "--above and --time-above", "Drop one of them.")
+    if above is not None:
+        return _function(Above, above, "Write --above 140, or --above=-5.")
+    if time_above is None:
+        return None
+    cure = "Write --time-above 70:180:12, or --time-above 70,140,180."
+    return _function(TimeAbove, _levels(time_above, cure), cure)
+
+
+def _levels(text: str, cure: str) -> Grid | list[float]:
+    try:
+        if ":" not in text:
+            return [float(level) for level in text.split(",")]
+        start, stop, size = text.split(":")
+        return Grid.uniform(float(start), float(stop), int(size), name="level")
+    except ValueError:
+        raise ParameterError("levels are start:stop:size, or numbers in rising order", shown(text), cure) from None
+
+
+def _function(kind: Callable[..., RecordFunction], given: object, cure: str) -> RecordFunction:
+    try:
+        return kind(given)
+    except ParameterError as error:
+        raise ParameterError(error.rule, error.given, cure) from None
 
 
 def parse_bound(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -17,7 +17,7 @@ from dpfda.cli.commands import Keywords, command, given
 from dpfda.cli.console import out
 from dpfda.core import files
 from dpfda.core.errors import ParameterError, shown
-from dpfda.plans import CovariancePlan, DensityPlan, GroupPlan, MeanPlan
+from dpfda.plans import CovariancePlan, DensityPlan, GroupPlan, MeanPlan, PercentilePlan, SurvivalPlan
 from dpfda.plans.base import Plan
 from dpfda.plans.bound_fit import bound_fit
 from dpfda.results import plots
@@ -25,26 +25,41 @@ from dpfda.results.wording import number
 from dpfda.spaces.grid import Grid
 
 #: Options of curves that a density does not have, and of densities that curves do not have.
-OF_CURVES = (*options.Limits.names(), "norm", "grid")
+OF_CURVES = (*options.Limits.names(), *options.Functions.names(), "norm", "grid")
 OF_DENSITIES = ("cells", "bandwidth", "eta")
+#: Options that survival does not have.
+NOT_OF_SURVIVAL = (
+    *(name for name in options.Estimate.names() if name != "axis"), *options.Bins.names(), *options.Functions.names(),
+    *sources.Gaps.names(), "norm", "covariance", "value", "guess", "levels",
+)  # fmt: skip
+#: Options that percentiles do not have.
+NOT_OF_PERCENTILES = (
+    *(name for name in options.Estimate.names() if name not in options.Ranks.names()), *options.Bins.names(),
+    *options.Functions.names(), "norm", "covariance", "guess",
+)  # fmt: skip
+#: Options of means that covariances do not have.
+OF_MEANS = ("norm", *options.Functions.names())
 #: Verdicts in a crowded table.
 SHORT = {"mostly noise": "noise"}
 RULES_OF_CURVES = (*sources.Units.names(), *sources.Gaps.names(), "standardize", "covariance", "groups", "value")
 
 
-@command(first="n epsilon range radius grid domain covariance groups unit explain target output")
+@command(first="n epsilon range radius grid domain horizon levels covariance unit explain target output")
 def plan_command(
     context: typer.Context,
     *,
     protection: options.Protection,
     norm: options.Norm = "l2",
+    functions: options.Functions,
     estimate: options.Estimate,
     value: options.Value = None,
     units: sources.Units,
     gaps: sources.Gaps,
     bins: options.Bins,
+    horizon: options.HorizonTime = None,
+    levels: options.Levels = None,
     groups: Annotated[
-        str | None, typer.Option(help="One plan per group, with its n: north=500,south=800 (means, covariances).")
+        str | None, typer.Option(help="One plan per group, with its n: north=500,south=800 (not for densities).")
     ] = None,
     covariance: Annotated[bool, typer.Option("--covariance", help="Plan a covariance surface instead.")] = False,
     output: Annotated[Path | None, typer.Option("--out", help="Write the plan.")] = None,
@@ -60,23 +75,34 @@ def plan_command(
     ] = None,
     as_json: outputs.AsJson = False,
 ) -> None:
-    """Plan a mean curve, a covariance or (with --domain) a density before touching data: how accurate will it be?
+    """Plan a mean, a covariance, a density (--domain), survival (--horizon) or percentiles (--levels) before data.
 
     Example: dpfda plan --n 1000 --epsilon 1 --radius 1 --grid 0:1:48 --explain
     """
     plan: Plan | GroupPlan
-    if bins.domain:
+    if horizon is not None:
+        _check_kind(context, NOT_OF_SURVIVAL, "a survival curve", "--horizon")
+        axis = {} if estimate.axis == "t" else {"axis": estimate.axis}
+        keywords = protection.keywords() | units.keywords() | {"horizon": horizon, **axis}
+        plan = _planned(SurvivalPlan, keywords, groups, target)
+    elif levels is not None:
+        _check_kind(context, NOT_OF_PERCENTILES, "percentile curves", "--levels")
+        ranks = options.Ranks(estimate.range, levels, estimate.grid, estimate.axis)
+        keywords = protection.keywords() | ranks.keywords() | units.keywords() | gaps.keywords() | {"value": value}
+        _check_grid(keywords)
+        plan = _planned(PercentilePlan, keywords, groups, target)
+    elif bins.domain:
         _check_kind(context, (*OF_CURVES, *RULES_OF_CURVES, "guess"), "a density", "--domain")
         axes = None if estimate.axis == "t" else estimate.axis.split(",")
         more = {"axes": axes, "postprocess": not estimate.raw}
         plan = _density_plan(protection, bins, estimate.kernel, estimate.method, more)
     else:
-        others = (*OF_DENSITIES, "outside", "edges", "norm" if covariance else "raw")
+        others = (*OF_DENSITIES, "outside", "edges", *(OF_MEANS if covariance else ("raw",)))
         _check_kind(context, others, "a covariance" if covariance else "a mean curve", "no --domain")
-        kind = CovariancePlan if covariance else MeanPlan
-        keywords = protection.keywords() | estimate.keywords(norm) | units.keywords() | gaps.keywords()
-        keywords["value"] = value
-        plan = _curve_plan(kind, keywords) if groups is None else _group_plan(kind, groups, keywords, target)
+        keywords = protection.keywords() | estimate.keywords(norm, functions.function())
+        keywords |= units.keywords() | gaps.keywords() | {"value": value}
+        _check_grid(keywords)
+        plan = _planned(CovariancePlan if covariance else MeanPlan, keywords, groups, target)
     guessed = {} if guess is None else _guessed(plan, parsing.parse_guess(guess))
     if output:  # a target out of reach must not cost the plan
         files.write_whole(output, plan.to_json())
@@ -84,11 +110,7 @@ def plan_command(
         told = {"guess": guessed if isinstance(plan, GroupPlan) else guessed[""]} if guessed else {}
         out.print_json(data={**outputs.figures(plan), **_reach(plan, target), **told})
         return
-    out.print(_explained(plan) if explain else repr(plan))
-    if plan.verdict.word == "coarse" or (isinstance(plan, GroupPlan) and plan.verdict.cure):
-        out.print(f"  {plan.verdict.cure}")
-    for name, sentences in guessed.items():
-        out.print(f"  {name or 'guess'}: {sentences}")
+    _print_plan(plan, explain, guessed)
     if reach := _reach(plan, target):
         epsilon_needed = np.ceil(reach["epsilon_for_target"] * 1e4) / 1e4
         out.print(
@@ -110,18 +132,35 @@ def _density_plan(
     return DensityPlan(**keywords)
 
 
-def _curve_plan(kind: type[MeanPlan] | type[CovariancePlan], keywords: Keywords) -> MeanPlan | CovariancePlan:
+def _print_plan(plan: Plan | GroupPlan, explain: bool, guessed: dict[str, str]) -> None:
+    out.print(_explained(plan) if explain else repr(plan))
+    if plan.verdict.word == "coarse" or (isinstance(plan, GroupPlan) and plan.verdict.cure):
+        out.print(f"  {plan.verdict.cure}")
+    for name, sentences in guessed.items():
+        out.print(f"  {name or 'guess'}: {sentences}")
+
+
+def _planned(
+    kind: Callable[..., Plan], keywords: Keywords, groups: str | None, target: float | None
+) -> Plan | GroupPlan:
+    """One plan, or one per group."""
+    return _plan_of(kind, keywords) if groups is None else _group_plan(kind, groups, keywords, target)
+
+
+def _check_grid(keywords: Keywords) -> None:
     if not isinstance(keywords["grid"], Grid):  # no file is read here, and no header
         given = "none" if keywords["grid"] is None else "--grid header"
         raise ParameterError("a plan needs a grid", given, "Pass --grid start:stop:size, for example --grid 0:24:48.")
+
+
+def _plan_of(kind: Callable[..., Plan], keywords: Keywords) -> Plan:
     if keywords["n"] is None:
-        raise ParameterError("a plan needs the public number of curves", "none", "Pass --n 1000.")
+        record = "records" if kind is SurvivalPlan else "curves"
+        raise ParameterError(f"a plan needs the public number of {record}", "none", "Pass --n 1000.")
     return kind(**keywords)
 
 
-def _group_plan(
-    kind: type[MeanPlan] | type[CovariancePlan], groups: str, keywords: Keywords, target: float | None
-) -> GroupPlan:
+def _group_plan(kind: Callable[..., Plan], groups: str, keywords: Keywords, target: float | None) -> GroupPlan:
     """One plan per group, each with its own number of records."""
     cure = "Write --groups north=500,south=800."
     if keywords["n"] is not None or target is not None:
@@ -129,7 +168,7 @@ def _group_plan(
     pairs = [part.partition("=") for part in groups.split(",")]
     if not all(size.isdigit() for _, _, size in pairs):
         raise ParameterError("groups are names with their n", shown(groups), cure)
-    plans = tuple(_curve_plan(kind, keywords | {"n": int(size)}) for _, _, size in pairs)
+    plans = tuple(_plan_of(kind, keywords | {"n": int(size)}) for _, _, size in pairs)
     return GroupPlan(tuple(name for name, _, _ in pairs), plans)
 
 
@@ -198,7 +237,9 @@ def compare_command(
     else:
         _check_kind(context, OF_DENSITIES, "a mean curve", "no --domain")
         estimate = options.Estimate(**vars(limits), grid=grid, kernel=kernel, method="minimax")
-        base = _curve_plan(MeanPlan, protection.keywords() | estimate.keywords(norm))
+        keywords = protection.keywords() | estimate.keywords(norm)
+        _check_grid(keywords)
+        base = _plan_of(MeanPlan, keywords)
     plans = api.compare(base, [parsing.parse_method(text) for text in chosen], budgets)
     marked = {name: f"{name} (not pure)" if row[0].delta else name for name, row in plans.items()}
     risks = {marked[name]: [getattr(plan, f"expected_{measure}") for plan in row] for name, row in plans.items()}

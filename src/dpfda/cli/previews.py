@@ -13,7 +13,7 @@ from dpfda.cli.models import covariate_facts
 from dpfda.core.checks import check_guess
 from dpfda.core.errors import ParameterError
 from dpfda.core.labels import as_groups
-from dpfda.plans import CovariancePlan, DensityPlan, GroupPlan, MeanPlan, RegressionPlan
+from dpfda.plans import CovariancePlan, DensityPlan, GroupPlan, MeanPlan, PercentilePlan, RegressionPlan, SurvivalPlan
 from dpfda.plans.base import Plan
 from dpfda.plans.radius import RadiusPlan
 from dpfda.reading.places import TEXT, Place
@@ -54,7 +54,7 @@ def preview(kind: str, given: Given) -> Preview:
 
 def _check_header(given: Given) -> None:
     """Where no record may stop a run, none may decide how a text file is read: not the first one either."""
-    files = given.get("curves") or given.get("points") or [given.get("records")]
+    files = given.get("curves") or given.get("points") or given.get("files") or [given.get("records")]
     text = any(Place(str(path)).suffix in TEXT for path in sources.local([str(path) for path in files]))
     if text and given["invalid"] == "center" and given.get("header") is None:
         raise ParameterError(
@@ -80,7 +80,8 @@ def _group(kind: type[G], given: Given) -> G:
 
 def _curves(given: Given) -> Keywords:
     rules = _group(sources.Units, given).keywords() | _group(sources.Gaps, given).keywords()
-    estimate = _group(options.Estimate, given).keywords(given.get("norm", "l2"))
+    function = parsing.parse_function(given.get("above"), given.get("time_above"))
+    estimate = _group(options.Estimate, given).keywords(given.get("norm", "l2"), function)
     return estimate | rules | {"value": given["value"]}
 
 
@@ -100,11 +101,21 @@ def _radius(given: Given) -> Keywords:
     return facts | _group(sources.Units, given).keywords() | _group(sources.Gaps, given).keywords()
 
 
+def _percentiles(given: Given) -> Keywords:
+    rules = _group(sources.Units, given).keywords() | _group(sources.Gaps, given).keywords()
+    return _group(options.Ranks, given).keywords() | rules | {"value": given["value"]}
+
+
+def _survival(given: Given) -> Keywords:
+    return _group(options.Horizon, given).keywords() | _group(sources.Units, given).keywords()
+
+
 #: What a study can release, and how its options become a plan.
 KINDS: dict[str, Callable[[Given], Keywords]] = {
     "mean": _curves, "covariance": _curves, "density": _density, "regress": _regression, "radius": _radius,
+    "survival": _survival, "percentiles": _percentiles,
 }  # fmt: skip
 PLANS: dict[str, Callable[..., Plan]] = {
     "mean": MeanPlan, "covariance": CovariancePlan, "density": DensityPlan, "regress": RegressionPlan,
-    "radius": RadiusPlan,
+    "radius": RadiusPlan, "survival": SurvivalPlan, "percentiles": PercentilePlan,
 }  # fmt: skip

@@ -25,7 +25,7 @@ SETTLED = (
 )  # fmt: skip
 
 
-@command(first="epsilon range radius grid columns by unit ledger out plot")
+@command(first="epsilon range radius above grid columns by unit ledger out plot")
 def mean_command(
     context: typer.Context,
     curves: sources.Files,
@@ -33,6 +33,7 @@ def mean_command(
     plan: options.PlanFile = None,
     protection: options.Protection,
     norm: options.Norm = "l2",
+    functions: options.Functions,
     estimate: options.Estimate,
     shrink: Annotated[str | None, typer.Option(help="Shrink after the noise: bayes or james-stein.")] = None,
     value: options.Value = None,
@@ -48,7 +49,7 @@ def mean_command(
 
     Example: dpfda mean curves.csv --epsilon 1 --range 0:2 --out mean.json --csv mean.csv --plot mean.png
     """
-    planfiles.check_settled(context, plan, (*SETTLED, "norm"))
+    planfiles.check_settled(context, plan, (*SETTLED, *options.Functions.names(), "norm"))
     output.check_given(display)
     check_value(value)
     _check_shrink(shrink, estimate.raw, labels.by)
@@ -60,7 +61,7 @@ def mean_command(
         if plan is not None:
             release = planfiles.release_by_plan(plan, MeanPlan, records, ledger, labels.by, value)
         else:
-            keywords = protection.keywords() | estimate.keywords(norm) | units.keywords()
+            keywords = protection.keywords() | estimate.keywords(norm, functions.function()) | units.keywords()
             keywords |= labels.keywords(protection.n)
             release = api.mean(records, ledger=ledger, value=value, **keywords)
         if shrink:

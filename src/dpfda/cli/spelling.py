@@ -18,7 +18,7 @@ from dpfda.methods import Method
 KNOWN = frozenset((
     "align", "bandwidth", "between", "bound", "by", "cells", "center", "classes", "columns", "components",
     "covariates", "decimal", "delta", "domain", "edges", "encoding", "engine", "epsilon", "epsilons", "eta", "fill",
-    "grid", "groups", "header", "ignore", "invalid", "kernel", "layout", "ledger", "loss",
+    "grid", "groups", "header", "horizon", "ignore", "invalid", "kernel", "layout", "ledger", "loss",
     "measure", "method", "methods", "most", "n", "neighbors", "order", "outside", "passes", "psi", "quantile",
     "radius", "separator", "site", "smallest", "spent", "split", "standardize", "study",
     "target", "unit", "value",

@@ -40,8 +40,9 @@ class Fact:
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
-        if cls.__module__.startswith("dpfda.") or cls.__name__ not in TYPES:
-            TYPES[cls.__name__] = cls  # a user's class never takes the place of ours
+        known = TYPES.get(cls.__name__)
+        if cls.__module__.startswith("dpfda.") or known is None or not known.__module__.startswith("dpfda."):
+            TYPES[cls.__name__] = cls  # a user's class never takes the place of ours, only of one that it defines anew
 
     def __eq__(self, other: object) -> bool:
         if type(self) is not type(other):

@@ -6,6 +6,7 @@ from dpfda.methods.base import Method
 from dpfda.methods.bernstein_polynomials import Bernstein
 from dpfda.methods.blockwise import Blocks
 from dpfda.methods.centred import Centred
+from dpfda.methods.event_counts import EventCounts
 from dpfda.methods.frl import FRL
 from dpfda.methods.gaussian_process import GaussianProcess
 from dpfda.methods.histogram import Histogram
@@ -22,6 +23,7 @@ __all__ = [
     "Bernstein",
     "Blocks",
     "Centred",
+    "EventCounts",
     "FRL",
     "GaussianProcess",
     "Histogram",

@@ -123,7 +123,12 @@ class Auto(Method):
         """The risks among which the choice is made."""
         if not isinstance(problem, MeanProblem):
             raise ParameterError("Auto chooses among ways to release a mean", "another problem", "Leave method out.")
-        return Outlook(problem, epsilon, self.spread, self.spread is not None or problem.standardize)
+        if problem.is_exact and self.spread is not None:
+            raise ParameterError(
+                "a function of curves brings its own bound, and needs no spread", "a spread", "Pass method=dp.Auto()."
+            )
+        known = self.spread is not None or problem.standardize or problem.is_exact
+        return Outlook(problem, epsilon, self.spread, known)
 
     # -- the ways to choose from --------------------------------------------------------------
 
@@ -141,7 +146,7 @@ class Auto(Method):
             if unknown:
                 share = _share(RADIUS, strength)
                 found.append(Staged(KNorm(count), shares=ONE, radius=share, check=check))
-        if self.passes == 1 or not ordinary:
+        if self.passes == 1 or not ordinary or problem.is_exact:  # rounds about a centre clip what is rare
             return found
         choice = _share(ELLIPSOID if self.spread is None else EASY, strength)
         for count in _counts(SEVERAL, strength, problem):
@@ -163,6 +168,8 @@ class Auto(Method):
         other = min((m for m in found if (_rounds(m) > 1) != (rounds > 1)), key=outlook.typical, default=None)
         if self.spread is not None:
             scale = "The spread is given, so that no budget goes to finding the scale."
+        elif outlook.problem.is_exact:
+            scale = "The function brings its own bound: its scale is public, and nothing is clipped."
         elif outlook.known:
             scale = "Curves are standardised, so that their scale is public."
         elif isinstance(chosen, Staged) and chosen.radius is not None:
@@ -173,7 +180,9 @@ class Auto(Method):
         else:
             scale = "The stated bound is taken as it is."
         centre = (
-            f"Then one round of {_components(chosen)} components: with n epsilon of about "
+            f"One round of {_components(chosen)} components: rounds about a centre would clip what few curves do."
+            if outlook.problem.is_exact
+            else f"Then one round of {_components(chosen)} components: with n epsilon of about "
             f"{outlook.problem.n * float(epsilon):.3g}, a centre of its own would cost more than it saves."
             if rounds == 1
             else f"Then the centre: a rough mean of {_components(chosen)} components, and the rest of the budget on "

@@ -9,9 +9,11 @@ from dpfda.plans.density import DensityPlan
 from dpfda.plans.groups import GroupPlan
 from dpfda.plans.kernel import KernelPlan
 from dpfda.plans.mean import MeanPlan
+from dpfda.plans.percentiles import PercentilePlan
 from dpfda.plans.radius import RadiusPlan
 from dpfda.plans.regression import RegressionPlan
 from dpfda.plans.smoother import SmootherPlan
+from dpfda.plans.survival import SurvivalPlan
 
 __all__ = [
     "ClassPlan",
@@ -20,7 +22,9 @@ __all__ = [
     "GroupPlan",
     "KernelPlan",
     "MeanPlan",
+    "PercentilePlan",
     "RadiusPlan",
     "RegressionPlan",
     "SmootherPlan",
+    "SurvivalPlan",
 ]

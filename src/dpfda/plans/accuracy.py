@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from dpfda.plans.covariance import CovariancePlan
     from dpfda.plans.density import DensityPlan
     from dpfda.plans.kernel import KernelPlan
+    from dpfda.plans.survival import SurvivalPlan
 
 
 class Accuracy:
@@ -164,6 +165,17 @@ class DensityAccuracy(Accuracy):
         most = problem.basis.size - problem.n_public
         methods = [KNorm(2**k) for k in range(most.bit_length())]
         return [Stage(problem, method.calibrate(problem, self.plan.epsilon)) for method in methods]
+
+
+class SurvivalAccuracy(Accuracy):
+    """Of a survival curve: what is to be seen is how it differs from those that are publicly guessed."""
+
+    plan: SurvivalPlan
+    signal_name = "how survival curves of a public class differ from their average (root mean squares)"
+
+    @cached_property
+    def signal(self) -> float:
+        return float(np.sqrt(self.plan.problem.class_norms.mean()))
 
 
 class KernelAccuracy(Accuracy):

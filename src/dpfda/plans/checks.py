@@ -50,8 +50,9 @@ def check_reading(plan: object, curves: Curves, units: Labels) -> None:
     """Refuse what is said about the reading of records where the plan, whose digest covers it, does not say so."""
     if units is not None and getattr(plan, "unit", None) is None:
         raise ParameterError("units say whose records are", "a plan without a unit", "Plan with unit='person', say.")
-    align, fill, grid = (getattr(plan, name, None) for name in ("align", "fill", "grid"))
-    curves.check_rules(align, fill, grid, lenient=getattr(plan, "invalid", "raise") == "center")
+    align, fill, grid, read = (getattr(plan, name, None) for name in ("align", "fill", "grid", "records_grid"))
+    lenient = getattr(plan, "invalid", "raise") == "center"
+    curves.check_rules(align, fill, grid if read is None else read, lenient)
 
 
 def refuse_options_of_reading(units: Labels, declared: Declared) -> None:

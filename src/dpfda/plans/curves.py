@@ -22,9 +22,10 @@ from dpfda.core.checks import (
 from dpfda.core.errors import ParameterError, shown
 from dpfda.plans.checks import check_method
 from dpfda.results.wording import bound_meaning, bound_words, describe_bound
-from dpfda.spaces.alignment import Alignment, as_align
+from dpfda.spaces.alignment import Alignment, Smooth, as_align
 from dpfda.spaces.grid import AnyGrid, Grid
 from dpfda.spaces.kernels import as_kernel
+from dpfda.spaces.pooling import Pooling
 from dpfda.spaces.stationary import Matern
 from dpfda.spaces.units import as_unit
 
@@ -69,12 +70,24 @@ def check_records(plan: CurvePlan, bound: type, alone: str) -> None:
     check_choice("standardize", plan.standardize, (False, True))
     if plan.fill is not None:
         put("fill", check_integer("fill", plan.fill, 1, "It is the longest gap, in points, that may be interpolated."))
-        if not plan.grid.domain.is_line:
+        if not curves_grid(plan).domain.is_line:
             raise ParameterError("gaps are filled along curves", "a surface", "Fill surfaces beforehand.")
-    center = plan.bound.center
-    if center is not None and center.size == plan.grid.count > 1:
-        put("bound", replace(plan.bound, center=np.repeat(center, plan.grid.domain.size)))  # one level per component
+    put("bound", by_component(plan.bound, plan.grid))
     plan.bound.center_on(plan.grid.size)
+
+
+def by_component(bound: Bound, grid: AnyGrid) -> Bound:
+    """A bound whose centre has one level for each component, point by point; others as they are."""
+    center = bound.center
+    if center is None or not center.size == grid.count > 1:
+        return bound
+    return replace(bound, center=np.repeat(center, grid.domain.size))
+
+
+def curves_grid(plan: CurvePlan) -> AnyGrid:
+    """Where curves live as they are read: elsewhere than the release, if that is of a function of them."""
+    own: AnyGrid | None = getattr(plan, "records_grid", None)
+    return plan.grid if own is None else own
 
 
 def _ball(plan: CurvePlan) -> L2Ball:
@@ -106,17 +119,19 @@ def check_alignment(plan: AlignedPlan) -> None:
     """The same for the rules by which records come about."""
     object.__setattr__(plan, "unit", as_unit(plan.unit))
     object.__setattr__(plan, "align", as_align(plan.align))
-    if plan.align is not None and not plan.grid.is_line:
+    if plan.align is not None and not curves_grid(plan).is_line:
         raise ParameterError("align is for curves on a line", "a surface", "Bring surfaces to the grid beforehand.")
 
 
-def alignment_of(plan: AlignedPlan) -> Alignment | None:
-    """The rules by which records come about, if there are any."""
-    if plan.unit is None and plan.align is None:
+def alignment_of(plan: AlignedPlan, pooling: Pooling | None = None) -> Alignment | None:
+    """The rules by which records come about, if there are any; `pooling` where they are not curves."""
+    if plan.unit is None and plan.align is None and pooling is None:
         return None
-    basis, center = plan.kernel.basis(plan.grid), plan.bound.center_on(plan.grid.size)
+    grid, center = curves_grid(plan), plan.bound.center_on(plan.grid.size)
+    elsewhere = isinstance(plan.align, Smooth) and grid is not plan.grid  # the plan's own kernel is not about curves
+    basis = Matern().on(grid).basis(grid) if elsewhere else plan.kernel.basis(plan.grid)
     lenient = plan.invalid == "center"
-    return Alignment(plan.grid, basis, center, plan.bound.outer, lenient, plan.fill, plan.unit, plan.align)
+    return Alignment(grid, basis, center, plan.bound.outer, lenient, plan.fill, plan.unit, plan.align, pooling)
 
 
 def as_grid(grid: object) -> AnyGrid:
@@ -187,7 +202,8 @@ def curve_facts(plan: CurvePlan, noun: str) -> tuple[tuple[tuple[str, str], ...]
         text += f" A {noun} observed at its own times, or with gaps, is brought to the grid alone: {align.description}."
     if unit is not None:
         rows.append(("unit", unit.description))
-        text += f" A {unit.name} contributes once: {unit.description} before the clip."
+        each = "" if getattr(plan, "of", None) is None else ", each by what the function gives for it"
+        text += f" A {unit.name} contributes once: {unit.description} before the clip{each}."
     if plan.fill is not None:
         rows.append(("fill", f"own gaps of at most {plan.fill} points, by linear interpolation"))
         text += f" Gaps of at most {plan.fill} points are interpolated within the curve."

@@ -76,7 +76,8 @@ class ForecastAccuracy(Accuracy):
     @cached_property
     def verdict(self) -> Verdict:
         members = self.members
-        bound = None if members is None or self.finds_scale else self._rate_over(members)
+        fixed = self.finds_scale or self.plan.of is not None  # another bound would not help, or cannot be had
+        bound = None if members is None or fixed else self._rate_over(members)
         return verdict(self.plan, self.rated, self.signal_name, self.rate, bound)
 
     def verdict_for(self, guess: Guess) -> Verdict:
@@ -90,12 +91,13 @@ class ForecastAccuracy(Accuracy):
         size = None if a_curve else curves.size * root_length(self.plan.grid)
         rate, name = self._rate_over(members, size), curves.size_name or self.signal_name
         fit, rated = self.bound_fit(guess, members), self.rated_over(members, size)
-        return verdict(self.plan, rated, name, rate, None if self.finds_scale else rate, fit.sentence if fit else "")
+        fixed = self.finds_scale or self.plan.of is not None
+        return verdict(self.plan, rated, name, rate, None if fixed else rate, fit.sentence if fit else "")
 
     def bound_fit(self, guess: Guess, members: MeanClass) -> BoundFit | None:
         """Whether the bound suits the guess, and what a loose one costs; None where curves are bounded otherwise."""
         plan = self.plan
-        if type(plan.bound) is not L2Ball or plan.standardize:
+        if type(plan.bound) is not L2Ball or plan.standardize or plan.of is not None:
             return None
 
         def cost_over(ball: L2Ball) -> float:
@@ -113,8 +115,9 @@ class ForecastAccuracy(Accuracy):
 
     @property
     def scale_is_known(self) -> bool:
-        """Whether curves are about as large as the bound: a spread is given, or they are standardised."""
-        return self.plan.standardize or getattr(self.plan.chosen, "spread", None) is not None
+        """Whether curves are about as large as the bound: a spread is given, or it is that of what is made of them."""
+        public = self.plan.standardize or self.plan.of is not None
+        return public or getattr(self.plan.chosen, "spread", None) is not None
 
     @property
     def finds_scale(self) -> bool:

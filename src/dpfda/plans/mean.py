@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from dpfda.bounds.bodies import Bound
+from dpfda.bounds.functions import RecordFunction
 from dpfda.bounds.units import BoundLike
 from dpfda.core.checks import Epsilon, Invalid, Neighbors, check_choice
 from dpfda.core.codec import BESIDE, LATER, Plain, from_plain
@@ -26,6 +27,7 @@ from dpfda.plans.bound_fit import Guess
 from dpfda.plans.checks import CHOSEN
 from dpfda.plans.curves import alignment_of, check_alignment, check_curves, curve_words, with_words
 from dpfda.plans.forecast_accuracy import ForecastAccuracy
+from dpfda.plans.functions import function_pooling, function_words, take_function
 from dpfda.plans.rounds import Rounds
 from dpfda.plans.rounds_before import RoundsBefore
 from dpfda.plans.schedule import Schedule
@@ -114,6 +116,11 @@ class MeanPlan(Plan[MeanRelease]):
     value : str, optional
         What values are, with their unit in brackets, such as "glucose (mmol/L)": a name for pictures, kept in files and
         outside the digest.
+    of : RecordFunction, optional
+        A function of each curve that is averaged instead of it, such as ``dp.Above(140)``. It brings its own bound, and
+        `grid` becomes that of its values.
+    records_grid : Grid, or a product of grids, optional
+        Where curves live, where the function's values live elsewhere: plans fill it in.
 
     Raises
     ------
@@ -138,7 +145,7 @@ class MeanPlan(Plan[MeanRelease]):
             *,
             n: int,
             epsilon: Epsilon,
-            bound: BoundLike,
+            bound: BoundLike | None = None,
             grid: AnyGrid | int,
             kernel: Kernel | Callable[..., Any] | None = None,
             method: Method | None = None,
@@ -150,11 +157,13 @@ class MeanPlan(Plan[MeanRelease]):
             unit: Unit | str | None = None,
             align: Align | Literal["linear", "smooth"] | None = None,
             value: str | None = None,
+            of: RecordFunction | None = None,
+            records_grid: AnyGrid | None = None,
         ) -> None: ...
 
     n: int
     epsilon: Fraction
-    bound: Bound
+    bound: Bound = CHOSEN
     grid: AnyGrid
     kernel: Kernel = CHOSEN
     method: Method = CHOSEN
@@ -166,8 +175,11 @@ class MeanPlan(Plan[MeanRelease]):
     unit: Unit | None = field(default=None, metadata=LATER)
     align: Align | None = field(default=None, metadata=LATER)
     value: str | None = field(default=None, compare=False, metadata=BESIDE)
+    of: RecordFunction | None = field(default=None, metadata=LATER)
+    records_grid: AnyGrid | None = field(default=None, metadata=LATER)
 
     def __post_init__(self) -> None:
+        take_function(self)
         check_curves(self, Bound, "A mean of one curve is that curve; privacy needs company.", KERNEL_LENGTH)
         check_alignment(self)
         check_choice("postprocess", self.postprocess, (True, False))
@@ -208,8 +220,8 @@ class MeanPlan(Plan[MeanRelease]):
             self.neighbors,
             self.invalid,
             self.standardize,
-            self.fill,
-            alignment_of(self),
+            self.fill if self.of is None else None,  # before the function
+            alignment_of(self, function_pooling(self)),
         )
         return self.method.frame(problem)
 
@@ -291,12 +303,12 @@ class MeanPlan(Plan[MeanRelease]):
     @property
     def wording(self) -> Wording:
         noun, more = self.grid.noun, with_words(self.grid)
-        rows, text = curve_words(self, noun)
+        rows, text = curve_words(self, noun) if self.of is None else function_words(self, noun)
         if self.schedule.keeps_draws:
             rows = (*rows, ("passes", str(self.schedule.passes)))
         return Wording(
             noun=noun,
-            release=f"mean {noun}{more}",
+            release=f"mean {noun}{more}" if self.of is None else f"mean {self.of.value}",
             record=noun if self.unit is None else self.unit.name,
             piece="" if self.unit is None else noun,
             target="mean",

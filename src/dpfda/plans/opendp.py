@@ -118,7 +118,7 @@ def measurement(plan: Plan[R], domain: Domain | None = None, columns: Columns = 
         )
     records = Records(None if plan.problem.count_is_private else plan.n)
     return measurements.make_user_measurement(
-        records.domain if domain is None else _shared(domain, plan.problem.width),
+        records.domain if domain is None else _shared(domain, _width(plan)),
         metrics.symmetric_distance() if plan.problem.count_is_private else metrics.change_one_distance(),
         measures.max_divergence(),
         lambda data: _released(plan, records, data, columns),
@@ -204,6 +204,12 @@ def _shared(domain: object, width: int) -> Domain:
     return domain
 
 
+def _width(plan: Plan[R]) -> int:
+    """Numbers in one row, as it is read."""
+    rules = plan.problem.alignment
+    return plan.problem.width if rules is None else rules.width
+
+
 def _released(plan: Plan[R], records: Records, data: FromRecords, columns: Columns) -> R:
     """The real release. OpenDP charges nothing for a query that fails, so failures say nothing but the data's shape."""
     whole = getattr(plan, "unit", None) is not None
@@ -215,7 +221,7 @@ def _released(plan: Plan[R], records: Records, data: FromRecords, columns: Colum
             if isinstance(data, list | tuple):  # a record that is a text is no path
                 data = [None if isinstance(record, str | os.PathLike) else record for record in data]
             if whole:
-                curves, units = _of_units(data, plan.problem.width)
+                curves, units = _of_units(data, _width(plan))
                 return plan.release(curves, units=units)
             return plan.release(Curves(data, columns))
     except Exception as error:

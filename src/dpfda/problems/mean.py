@@ -17,6 +17,7 @@ import numpy as np
 
 from dpfda.bounds import exact, lattice
 from dpfda.bounds.bodies import Bound
+from dpfda.bounds.function_records import Functions
 from dpfda.bounds.lattice import RADIUS
 from dpfda.bounds.loops import Block, add_up
 from dpfda.bounds.products import ExactProduct
@@ -68,7 +69,14 @@ class MeanProblem(DefaultProblem):
 
     @property
     def record_grid(self) -> AnyGrid:
-        return self.grid
+        """Where curves live as they are read: elsewhere than the mean, if that is of a function of them."""
+        read = None if self.alignment is None else self.alignment.grid
+        return self.grid if read is None else read
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether the bound is that of a function of curves, which no value of it leaves: nothing is clipped."""
+        return isinstance(getattr(self.alignment, "pooling", None), Functions)
 
     @property
     def code_basis(self) -> Eigenbasis:

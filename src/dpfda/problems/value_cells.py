@@ -102,6 +102,8 @@ class ValueCells:
     def key(self) -> str:
         cells, rules = self.cells, [] if self.alignment is None else self.alignment.facts
         facts = ["cells", self.grid.points.tolist(), cells.low, cells.high, cells.count, self.invalid, *rules]
+        if (fill := getattr(self.alignment, "fill", None)) is not None:
+            facts.append(["fill", fill])
         return codec.digest(facts)
 
     # -- one record -----------------------------------------------------------------------

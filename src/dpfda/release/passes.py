@@ -80,7 +80,8 @@ class FromRecords:
 
     def _warn_of_owners(self, task: Task, by: Labels) -> None:
         source = task.source(self.curves, by, self.units)
-        warn_of_owners(replace(source, data=self.curves.data), task.problem.record_grid is not None)
+        has_units = task.problem.record_grid is not None or hasattr(task.problem, "unit")
+        warn_of_owners(replace(source, data=self.curves.data), has_units)
 
     def read(self, problems: Mapping[str, Encoder], max_records: Mapping[str, int]) -> Mapping[str, Summary]:
         kept = max_records if self.declared.checkpoint is None else {}  # a checkpoint keeps all: more may follow

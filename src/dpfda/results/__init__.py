@@ -11,10 +11,14 @@ from dpfda.results.function import FunctionRelease, SmootherRelease
 from dpfda.results.groups import GroupRelease
 from dpfda.results.left_out import LeftOut
 from dpfda.results.mean import MeanRelease
+from dpfda.results.percentiles import PercentileRelease
 from dpfda.results.radius import RadiusRelease
 from dpfda.results.regression import RegressionRelease
 from dpfda.results.saved import load
 from dpfda.results.statements import Statement
+from dpfda.results.survival import SurvivalRelease
+from dpfda.results.survival_bands import Estimate
+from dpfda.results.survival_difference import SurvivalDifference
 
 __all__ = [
     "Band",
@@ -24,14 +28,18 @@ __all__ = [
     "DensityRelease",
     "Difference",
     "DifferenceTest",
+    "Estimate",
     "FunctionRelease",
     "GroupRelease",
     "LeftOut",
     "MeanRelease",
+    "PercentileRelease",
     "RadiusRelease",
     "RegressionRelease",
     "Release",
     "SmootherRelease",
     "Statement",
+    "SurvivalDifference",
+    "SurvivalRelease",
     "load",
 ]

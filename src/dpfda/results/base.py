@@ -87,6 +87,11 @@ class Release(AsArray, Drawn):
     order: int = 0
     drawn: tuple[np.ndarray, ...] = ()
 
+    @property
+    def is_whole(self) -> bool:
+        """Whether its numbers are as many as the plan has."""
+        return self.coefficients.shape == self.raw.shape == (self.plan.basis.size,)
+
     # -- the curve or surface -------------------------------------------------------------
 
     @property
@@ -351,7 +356,7 @@ def _cell(value: object) -> str:
 
 
 #: Columns of every table of a release; an axis of such a name gets a number.
-COLUMNS = ("value", "lower", "upper", "group", "component", "coefficient")
+COLUMNS = ("value", "lower", "upper", "group", "component", "coefficient", "at_risk")
 #: What separates cells or ends lines anywhere, and what makes a formula of a cell, also in its wide form.
 SEPARATORS, FORMULAS = str.maketrans(',;|"\t\r\n', "   '   "), tuple("=+-@%＝＋－＠")
 

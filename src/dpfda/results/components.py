@@ -124,7 +124,7 @@ class ComponentRelease(MeanRelease):
 
     @property
     def _heading(self) -> str:
-        short = self._titled(self.plan.wording.noun)
+        short = self._titled(self.plan.wording.noun) if self.plan.of is None else self.title
         return f"{short[:1].upper()}{short[1:]}, {price(self.plan)}"
 
     def _columns(self, level: float) -> dict[str, np.ndarray]:

@@ -22,6 +22,7 @@ from dpfda.results.base import VERSION, Release, csv_of
 from dpfda.results.components import ComponentRelease
 from dpfda.results.methods_text import text_of_several
 from dpfda.results.one_charge import UnderOneCharge
+from dpfda.results.percentiles import PercentileRelease
 from dpfda.results.statements import Statement
 from dpfda.results.terms import Terms
 from dpfda.results.wording import guarantee, price
@@ -152,9 +153,9 @@ class Difference(UnderOneCharge, AsArray):
     def _array(self) -> np.ndarray:
         return self.values
 
-    def __call__(self, t: ArrayLike) -> np.ndarray:
-        """The difference at any points of the domain."""
-        values: np.ndarray = self.left(t) - self.right(t)
+    def __call__(self, *at: ArrayLike) -> np.ndarray:
+        """The difference at any points of the domain; of percentiles, at a level and points."""
+        values: np.ndarray = self.left(*at) - self.right(*at)
         return values
 
     # -- bands --------------------------------------------------------------------------------
@@ -189,6 +190,8 @@ class Difference(UnderOneCharge, AsArray):
         if self._terms is not None:
             lower, upper = (side.reshape(self.grid.shape) for side in self._terms.limits(level, population))
             return Band(self._points, lower, upper, level, covers)
+        if isinstance(self.left, PercentileRelease) and isinstance(self.right, PercentileRelease):
+            return self.left.band_of_difference(self.right, level, covers)
         each = (1 + level) / 2  # both bands hold at once
         left, right = (
             part.confidence_band(each) if population else part.band(each) for part in (self.left, self.right)
@@ -221,7 +224,9 @@ class Difference(UnderOneCharge, AsArray):
         at no single point for sure.
         """
         p = self._p_by_bands() if self._terms is None else self._terms.p_value()
-        return DifferenceTest(p, level, self._points, self._apart(level))
+        where = self._apart(level)
+        where = where.ravel() if where.size == len(self._points) else where  # one percentile
+        return DifferenceTest(p, level, self._points, where)
 
     def _apart(self, level: float) -> np.ndarray:
         """Where zero lies outside the band."""
@@ -328,6 +333,8 @@ class Difference(UnderOneCharge, AsArray):
         if isinstance(self.left, ComponentRelease):
             line = self.left._grid.line
             return plots.zero(plots.together(line, self.values, band, self.left.names, ax, look, heading, words))
+        if isinstance(self.left, PercentileRelease):
+            return self.left.draw_difference(self.values, band, ax, look, heading, words)
         ax = plots.zero(plots.curve(self.grid, self.values, band, ax, look, heading, "difference", words))
         if self.has_bands and (apart := self._apart(level)).any():
             plots.marked(ax, self._points[apart], "they differ: zero is outside the band")

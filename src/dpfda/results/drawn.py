@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,6 +17,7 @@ from dpfda.spaces.grid import AnyGrid
 
 if TYPE_CHECKING:
     from dpfda.plans.base import Plan
+    from dpfda.results.base import Release
     from dpfda.results.looks import Colors, Labels
 
 
@@ -94,6 +96,10 @@ class Drawn:
         t = plots.fine(self.grid)
         band, words = self.shown_band(level, t), (self._heading, self._line_name, str(self._measure))
         return plots.caution(plots.curve(self.grid, self(t), band, ax, look, *words), self.cautions)
+
+    def _draw_more(self, ax: plots.Axes, releases: Mapping[str, Release]) -> plots.Axes:
+        """What stands beside the curves of some releases of this kind, by name, in one picture."""
+        return ax
 
     def _draw_surface(self, ax: plots.Places, kind: str, look: plots.Look) -> plots.Axes:
         if self.dimension > 2:

@@ -7,12 +7,14 @@ must not cover anything: a legend of a map, cautions, the title.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from dpfda.results import legends
+from dpfda.results import legends, risk_tables
 from dpfda.results.pictures import ticker
 from dpfda.results.texts import dots_per_inch, spell
 from dpfda.results.ticks import locator, plain
@@ -60,6 +62,9 @@ class Panel:
     #: Of a surface in space: the words beside its height, and how near it is.
     zlabel: str = ""
     zoom: float = 1.0
+    #: Rows of numbers below the axes, each with its colour, as functions of what is along; and what is written there.
+    rows: dict[str, tuple[Any, Callable[[ArrayLike], np.ndarray]]] = field(default_factory=dict)
+    cells: list[Any] = field(default_factory=list)
     #: What was set last, by which a change of the user's shows.
     shown: dict[str, str | bool] = field(default_factory=dict)
     locators: dict[str, Any] = field(default_factory=dict)
@@ -184,6 +189,9 @@ def _set(ax: Axes, panel: Panel, estimated: bool) -> None:
     if panel.bar is not None:
         _set_bar(panel, size, height)
     beside = 0.0 if panel.bar is None or estimated else panel.bar.ax.get_tightbbox().x1 - box.x1
+    for text in panel.cells:
+        text.remove()
+    panel.cells = risk_tables.place(ax, panel.rows, size)
     _set_above(ax, panel, size, width + beside)
 
 

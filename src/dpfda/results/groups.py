@@ -8,6 +8,7 @@ from dpfda.core.errors import ParameterError
 from dpfda.results.base import Release
 from dpfda.results.differences import Difference
 from dpfda.results.joint import JointRelease, R
+from dpfda.results.survival_difference import kind_of
 
 if TYPE_CHECKING:
     from dpfda.plans.groups import GroupPlan
@@ -39,7 +40,8 @@ class GroupRelease(JointRelease[R]):
         """What the first group has more than the second, with bands and a test."""
         if str(first) == str(second):
             raise ParameterError("a difference is of two groups", f"{str(first)!r} twice", "Name two of them.")
-        return Difference(str(first), str(second), self[first], self[second], self.plan)
+        kind = kind_of(self[first], self[second])
+        return kind(str(first), str(second), self[first], self[second], self.plan)
 
     def _label(self, name: str, release: Release) -> str:
         public = not release.plan.problem.count_is_private

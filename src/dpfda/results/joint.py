@@ -13,13 +13,14 @@ import numpy as np
 from dpfda.core import codec
 from dpfda.core.errors import ParameterError, shown
 from dpfda.core.files import write_whole
-from dpfda.results import maps, plots, statements
+from dpfda.results import maps, plots, profiles, statements
 from dpfda.results.arrays import AsArray
 from dpfda.results.bands import Band
 from dpfda.results.base import VERSION, Release, csv_of
 from dpfda.results.beyond import TOO_SMALL
 from dpfda.results.methods_text import text_of_several
 from dpfda.results.one_charge import UnderOneCharge
+from dpfda.results.percentiles import PercentileRelease
 from dpfda.results.statements import Statement
 from dpfda.results.wording import cost, price
 
@@ -164,6 +165,11 @@ class JointRelease(UnderOneCharge, AsArray, Mapping[str, R]):
                 "pictures have at most two dimensions", "three", f"Plot one {self.plan.member_word} at a time."
             )
         names = {name: self._label(name, part) for name, part in self.releases.items()}
+        if isinstance(first, PercentileRelease):
+            parts = {name: (part.values, part.shown_band(level)) for name, part in self.releases.items()}
+            heading = f"Percentile curves by {self.plan.member_word}, {price(self.plan)}"
+            words = (look.with_names(names), heading, str(first._measure))
+            return plots.caution(profiles.groups(parts, first.grid, first.levels, ax, *words), self.cautions)
         lines = {
             f"{name} {line}".rstrip(): (f"{names[name]} {line}".rstrip(), values)
             for name, part in self.releases.items()
@@ -179,6 +185,7 @@ class JointRelease(UnderOneCharge, AsArray, Mapping[str, R]):
             bands = [part.shown_band(level) for part in self.releases.values()] if few else ()
             curves = {key: values for key, (_, values) in lines.items()}
             ax = plots.overlay(first.grid, curves, ax, heading, bands, look, ylabel)
+            ax = first._draw_more(ax, self.releases)
         return plots.caution(ax, self.cautions)
 
     def _draw_maps(self, ax: plots.Places, look: plots.Look, heading: str) -> plots.Axes:

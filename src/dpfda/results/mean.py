@@ -15,8 +15,9 @@ from dpfda.results.base import Release
 from dpfda.results.beyond import MOST_NOISY, TOO_SMALL, beyond_the_bound, words_about
 from dpfda.results.left_out import LeftOut, measured
 from dpfda.results.mean_bands import mean_terms
+from dpfda.results.measures import Measure
 from dpfda.results.terms import Terms
-from dpfda.spaces.points import interpolated
+from dpfda.spaces.points import interpolated, like
 
 if TYPE_CHECKING:
     from dpfda.plans.mean import MeanPlan
@@ -56,6 +57,37 @@ class MeanRelease(Release):
             why = "bands of derivatives cover the noise only"
         return ParameterError(why, self.title, "Use noise_band().")
 
+    # -- a function of the curves ---------------------------------------------------------------
+
+    @property
+    def values(self) -> np.ndarray:
+        """The mean at the grid points; of a function of the curves, brought to what such a mean can be."""
+        of, values = self.plan.of, super().values
+        if of is None or self.order or not self.plan.postprocess:
+            return values
+        return np.asarray(of.finish(values.ravel(), self.grid), dtype=float).reshape(self.grid.shape)
+
+    def __call__(self, t: ArrayLike) -> np.ndarray:
+        """The value (or derivative) at any points of the domain; a number at a single point.
+
+        A mean of a function of the curves is linear between the points of the grid.
+        """
+        if self.plan.of is None or self.order or not self.plan.postprocess:
+            return super().__call__(t)
+        return like(t, interpolated(self.grid, self.values, self.plan.basis.points(t)), self.grid)
+
+    @property
+    def title(self) -> str:
+        """What this is, in words."""
+        return super().title if self.plan.of is None else self._titled(self.plan.of.value)
+
+    def _measured(self, otherwise: str) -> Measure:
+        if self.plan.of is None or self.plan.value is not None:
+            return super()._measured(otherwise)
+        return Measure(self.plan.of.value)
+
+    # -- bands ----------------------------------------------------------------------------------
+
     @cached_property
     def terms(self) -> Terms:
         """The parts of the bands: noise, what was left out, sampling."""
@@ -87,7 +119,7 @@ class MeanRelease(Release):
         if t is None:
             return Band(self.grid.points, lower.reshape(self.grid.shape), upper.reshape(self.grid.shape), level, covers)
         points = self.plan.basis.points(t)
-        published = Release.__call__(self, points)
+        published = MeanRelease.__call__(self, points)
         below, above = (interpolated(self.grid, side, points) for side in (lower, upper))
         return Band(points, np.minimum(below, published), np.maximum(above, published), level, covers)
 
@@ -103,6 +135,8 @@ class MeanRelease(Release):
 
     @cached_property
     def bound_too_small(self) -> bool | None:
+        if self.plan.of is not None:  # its values are never beyond
+            return False
         center, public = self.plan.problem.center_coefficients, float(self.plan.bound.outer)
         radius = float(getattr(self.plan.schedule.target(self.drawn), "bound", self.plan.bound).outer)
         drawn, published = (float(((c - center) ** 2).sum()) for c in (self.raw, self.coefficients))
@@ -129,8 +163,9 @@ class MeanRelease(Release):
             return "The band shows what the noise alone can do: it is no error bar."
         evidence = self.plan.accuracy.evidence(self)
         noun, kept = self.plan.wording.noun, evidence.kept.size
+        mean = f"mean {noun}" if self.plan.of is None else self.plan.wording.release
         promise = (
-            f"The confidence band holds the mean {noun} of the population, at all points of the grid at once, with the "
+            f"The confidence band holds the {mean} of the population, at all points of the grid at once, with the "
             "probability that it states. It adds the noise, how far a sample strays from its population, and what was "
             "left out of the release (functions that it does not have, curves that were clipped)."
         )
@@ -138,6 +173,15 @@ class MeanRelease(Release):
             return f"{promise} Nothing was spent on measuring that, so the public bound is taken for it."
         return (
             f"{promise} How much that is was measured, for a share of the budget. Features finer than 1/{kept} of the "
-            "domain are covered only if they are not much higher than what was left out on average; curves far "
-            "beyond most others, be they a few or a fifth of all, may move the mean further than this band says."
+            f"domain are covered only if they are not much higher than what was left out on average{self._beyond}."
+        )
+
+    @property
+    def _beyond(self) -> str:
+        """What curves that are clipped may do to the mean, where any are."""
+        if self.plan.of is not None and getattr(self.stage.problem, "bound", None) == self.plan.bound:
+            return ""
+        return (
+            "; curves far beyond most others, be they a few or a fifth of all, may move the mean further than this "
+            "band says"
         )

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import scipy
 
+from dpfda.bounds.units import Range
 from dpfda.noise import simulate
 from dpfda.noise.studies import laplace
 from dpfda.results.bands import fixed_generator
@@ -159,7 +160,7 @@ class _Mean:
             counted = (middle - self.evidence.about) * self.evidence.count_noise
             noise += laplace((DRAWS, 1), rng) * counted[some]
         sampling_sd = np.sqrt(self.variance / self.plan.n)
-        far = FURTHEST * self.radius / np.sqrt(self.length)
+        lowest, highest = self._ends
         return Terms(
             middle,
             self.release.values.ravel(),
@@ -169,11 +170,20 @@ class _Mean:
             np.sqrt(functions**2 @ variance + 2 * counted**2),
             sampling_sd,
             self.bias,
-            center - far,
-            center + far,
+            lowest,
+            highest,
             self.grid.weights,
             self.surely_left_out,
         )
+
+    @property
+    def _ends(self) -> tuple[np.ndarray, np.ndarray]:
+        """Where bands end: the range of a function of the curves, which holds every mean of it, or far outside."""
+        center, far = self.plan.problem.center, FURTHEST * self.radius / np.sqrt(self.length)
+        own = None if self.plan.of is None else self.plan.of.bound
+        if isinstance(own, Range):
+            return np.full(self.grid.size, own.low), np.full(self.grid.size, own.high)
+        return center - far, center + far
 
     def process(self, some: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         """How a mean of curves may stray, in units of its size at each point: partly smooth, partly at random."""

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from matplotlib.font_manager import FontProperties as FontProperties
     from matplotlib.legend import Legend as Legend
     from matplotlib.path import Path as Path
+    from matplotlib.text import Annotation as Annotation
     from matplotlib.text import Text as Text
     from matplotlib.transforms import BboxBase as BboxBase
     from matplotlib.typing import ColorType as ColorType

@@ -5,11 +5,12 @@ Functions here draw and note what is said about the axes; :func:`fit` then sets 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import cycle
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from dpfda.core.errors import ParameterError, shown
 from dpfda.results.bands import Band
@@ -93,7 +94,7 @@ def noted(
     return panel
 
 
-def _begun(ax: Axes, look: Look, title: str, axis: Grid, ylabel: str) -> Panel:
+def begun(ax: Axes, look: Look, title: str, axis: Grid, ylabel: str) -> Panel:
     """The same for curves along an axis."""
     panel = noted(ax, look, title, axis.label, ylabel, axis)
     ends = np.array([axis.span, *([ax.get_xlim()] if panel.lines else [])])
@@ -103,18 +104,24 @@ def _begun(ax: Axes, look: Look, title: str, axis: Grid, ylabel: str) -> Panel:
 
 
 def _line(
-    ax: Axes, panel: Panel, t: np.ndarray, values: np.ndarray, label: str, color: ColorType | None = None
-) -> ColorType:
+    ax: Axes, panel: Panel, t: np.ndarray, values: np.ndarray, label: str, color: ColorType | None = None,
+    steps: bool = False,
+) -> ColorType:  # fmt: skip
     """One more line, in a colour and a dash of its own; returns the colour."""
     number, panel.lines = panel.lines, panel.lines + 1
     chosen: ColorType = COLOURS[number % len(COLOURS)] if color is None else color
     dash = LINES[number // len(COLOURS) % len(LINES)] if color is None else "-"
-    ax.plot(t, values, color=chosen, linestyle=dash, linewidth=1.8, label=entry(label) or None)
+    how = "steps-post" if steps else "default"
+    ax.plot(t, values, color=chosen, linestyle=dash, linewidth=1.8, drawstyle=how, label=entry(label) or None)
     return chosen
 
 
-def _shade(ax: Axes, band: Band, color: ColorType) -> None:
-    ax.fill_between(band.t, band.lower, band.upper, color=color, alpha=FAINT, linewidth=0, label=band_label(band))
+def _shade(ax: Axes, band: Band, color: ColorType, steps: bool = False) -> None:
+    words = band_label(band)
+    ax.fill_between(
+        band.t, band.lower, band.upper, color=color, alpha=FAINT, linewidth=0, step="post" if steps else None,
+        label=words,
+    )  # fmt: skip
 
 
 def curve(
@@ -126,12 +133,13 @@ def curve(
     title: str = "",
     label: str = "",
     ylabel: str = "",
+    steps: bool = False,
 ) -> Axes:
-    """A released curve, at the band's points, with its simultaneous band."""
+    """A released curve, at the band's points, with its simultaneous band; as `steps` where that is wanted."""
     name, color = look.one(label)
     ax = one_axes(ax)
-    panel = _begun(ax, look, title, grid.axes[-1], ylabel)
-    _shade(ax, band, _line(ax, panel, band.t, values, name, color))
+    panel = begun(ax, look, title, grid.axes[-1], ylabel)
+    _shade(ax, band, _line(ax, panel, band.t, values, name, color, steps), steps)
     return ax
 
 
@@ -144,6 +152,14 @@ def zero(ax: Axes, label: str = "") -> Axes:
 def from_zero(ax: Axes) -> None:
     """Let the values begin at zero, or below where some are."""
     panel_of(ax).floor = 0.0
+
+
+def at_risk(ax: Axes, numbers: Sequence[Callable[[ArrayLike], np.ndarray]], names: Sequence[str]) -> Axes:
+    """Have numbers stand below the axes: functions of what is along, for the curves that were drawn last."""
+    panel = panel_of(ax)
+    colours = [line.get_color() for line in ax.get_lines()][-len(numbers) :] if numbers else []
+    panel.rows |= {name: (colour, each) for name, colour, each in zip(names, colours, numbers, strict=True)}
+    return ax
 
 
 def marked(ax: Axes, t: np.ndarray, label: str) -> None:
@@ -172,7 +188,7 @@ def curves(
     """Several released curves side by side, each with its part of one simultaneous band. Returns the first axes."""
     labels, colours = look.several(names)
     across = min(len(names), 3)
-    places = _places(ax, len(names), across, (3.1 if across > 2 else 3.6, 2.6), "", look, title)
+    places = places_for(ax, len(names), across, (3.1 if across > 2 else 3.6, 2.6), "", look, title)
     for i, (place, name) in enumerate(zip(places, names, strict=True)):
         ylabel = look.ylabel if look.ylabel is not None else ylabels[i] if ylabels else None
         part = Look("", colours.get(name, INK), look.xlabel, ylabel, labels.get(name, name), False)
@@ -187,7 +203,7 @@ def multiples(parts: Mapping[str, tuple[np.ndarray, Band]], grid: Grid, look: Lo
     names = list(parts)
     labels, colours = look.several(names)
     across = 4 if len(names) > 9 or len(names) in (7, 8) else 3
-    places = _places(None, len(names), across, SMALL, "all", look, title)
+    places = places_for(None, len(names), across, SMALL, "all", look, title)
     xlabel, ylabel = grid.label if look.xlabel is None else look.xlabel, ylabel if look.ylabel is None else look.ylabel
     for i, (place, (name, (values, band))) in enumerate(zip(places, parts.items(), strict=True)):
         below, left = i + across >= len(names), i % across == 0
@@ -200,7 +216,7 @@ def multiples(parts: Mapping[str, tuple[np.ndarray, Band]], grid: Grid, look: Lo
     return _headed(places, None, look)
 
 
-def _places(
+def places_for(
     ax: Places, count: int, across: int, size: tuple[float, float], shared: str, look: Look, title: str
 ) -> list[Axes]:
     """Axes for several pictures side by side: those that were given, or those of a new figure with a title."""
@@ -240,7 +256,7 @@ def together(
     """Released components of one curve on the same axes, each with its part of one simultaneous band."""
     labels, colours = look.several(names)
     ax = one_axes(ax)
-    panel = _begun(ax, look, title, grid, ylabel)
+    panel = begun(ax, look, title, grid, ylabel)
     t = grid.points if band is None else band.t
     drawn = [_line(ax, panel, t, values[i], labels.get(n, n), colours.get(n)) for i, n in enumerate(names)]
     for i, color in enumerate(drawn):
@@ -261,7 +277,7 @@ def overlay(
     """Several curves on one grid (or on its line, where they are components), named, with bands if there are any."""
     labels, colours = look.several(list(curves)) if curves else ({}, {})
     ax, line = one_axes(ax), grid.axes[-1]
-    panel = _begun(ax, look, title, line, ylabel)
+    panel = begun(ax, look, title, line, ylabel)
     drawn = [_line(ax, panel, line.points, values, labels.get(n, n), colours.get(n)) for n, values in curves.items()]
     for band, color in zip(bands, drawn, strict=False):
         _shade(ax, band, color)

@@ -21,6 +21,7 @@ from dpfda.results.differences import Difference
 from dpfda.results.groups import GroupRelease
 from dpfda.results.joint import JointRelease
 from dpfda.results.radius import RadiusRelease
+from dpfda.results.survival_difference import kind_of
 from dpfda.results.wording import cost
 
 if TYPE_CHECKING:
@@ -113,7 +114,7 @@ def _difference(body: dict[str, Any], name: str) -> Difference:
             for member, part in sides.items():
                 members[member].take_choice(part.get("chosen"))
             left, right = (_single(part, name) for part in sides.values())
-            found = Difference(first, second, left, right, plan)
+            found = kind_of(left, right)(first, second, left, right, plan)
             values, now = np.array(body["values"], dtype=float), found.values.ravel()
             near = 1e-9 * (1 + np.abs(values).max())
             whole = values.shape == now.shape and np.allclose(now, values, rtol=0, atol=near)
@@ -161,8 +162,7 @@ def _single(body: dict[str, Any], name: str) -> Release:
             order=int(body["order"]),
             **plan.schedule.extra_fields([codec.frozen_array(d) for d in body.get("drawn", ())]),
         )
-        whole = release.coefficients.shape == release.raw.shape == (plan.basis.size,)
-        whole = whole and values.shape == (release.grid.size,) and release.order in (0, 1)
+        whole = release.is_whole and values.shape == (release.values.size,) and release.order in (0, 1)
         whole = whole and np.allclose(scales, plan.scales, rtol=1e-3, atol=0)
         whole = whole and all(np.isfinite(a).all() for a in (release.coefficients, release.raw, values))
         whole = whole and _well_named(release) and _well_drawn(release)

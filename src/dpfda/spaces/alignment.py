@@ -241,7 +241,7 @@ class Alignment:
         return (codec.canonical(self.facts), *(part.tobytes() for part in numbers), self.outer, self.fill)
 
     @cached_property
-    def facts(self) -> list[Any]:
+    def facts(self) -> list[object]:
         """What decides how a record comes about, for the key of a summary; nothing if records are taken as they are."""
         rules = [rule for rule in (self.unit, self.align) if rule is not None]
         smooth = isinstance(self.align, Smooth)

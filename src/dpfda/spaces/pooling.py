@@ -10,7 +10,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 
@@ -39,7 +39,7 @@ class Pooling(ABC):
         """Numbers in one record."""
 
     @property
-    def facts(self) -> list[Any]:
+    def facts(self) -> list[object]:
         """What decides it beyond the unit, for the key of a summary."""
         return []
 

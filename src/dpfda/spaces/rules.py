@@ -3,16 +3,28 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
 from dpfda.core import codec
+from dpfda.spaces.grid import AnyGrid
 from dpfda.spaces.pooling import Pooling
 from dpfda.spaces.units import Unit
 
 if TYPE_CHECKING:
     from dpfda.spaces.alignment import Align
+
+
+class Ragged(Protocol):
+    """Curves at their own times, one after another: `starts` has one entry more than there are curves."""
+
+    @property
+    def times(self) -> np.ndarray | None: ...
+    @property
+    def values(self) -> np.ndarray: ...
+    @property
+    def starts(self) -> np.ndarray | None: ...
 
 
 class Rules(Protocol):
@@ -22,6 +34,10 @@ class Rules(Protocol):
     def unit(self) -> Unit | None: ...
     @property
     def align(self) -> Align | None: ...
+    @property
+    def grid(self) -> AnyGrid | None:
+        """Where rows that are curves live."""
+
     @property
     def lenient(self) -> bool:
         """Whether an unusable row is left out or missing; else it is an error."""
@@ -35,7 +51,7 @@ class Rules(Protocol):
         """Numbers in one record."""
 
     @property
-    def facts(self) -> list[Any]:
+    def facts(self) -> list[object]:
         """What decides how a record comes about, for the key of a summary."""
 
     @property
@@ -45,7 +61,7 @@ class Rules(Protocol):
     def filled(self, rows: np.ndarray) -> np.ndarray:
         """Rows whose gaps are bridged, where that is the rule."""
 
-    def on_grid(self, ragged: Any) -> np.ndarray:
+    def on_grid(self, ragged: Ragged) -> np.ndarray:
         """Curves at their own times as rows."""
 
     def each(self, rows: np.ndarray) -> np.ndarray:
@@ -68,6 +84,10 @@ class PlainRows:
         return self.pooling.unit
 
     @property
+    def grid(self) -> None:
+        return None
+
+    @property
     def lenient(self) -> bool:
         return self.pooling.lenient
 
@@ -76,7 +96,7 @@ class PlainRows:
         return self.pooling.width
 
     @property
-    def facts(self) -> list[Any]:
+    def facts(self) -> list[object]:
         return [codec.to_plain(self.unit), *self.pooling.facts]
 
     @property
@@ -86,7 +106,7 @@ class PlainRows:
     def filled(self, rows: np.ndarray) -> np.ndarray:
         return rows
 
-    def on_grid(self, ragged: Any) -> np.ndarray:
+    def on_grid(self, ragged: Ragged) -> np.ndarray:
         raise AssertionError("rows that are no curves have no times")
 
     def each(self, rows: np.ndarray) -> np.ndarray:

@@ -1,0 +1,249 @@
+"""The model of percentile curves: what cosines of ranks a family of distributions has, one at each point of time.
+
+At a time, values of the range (from 0 to 1) are ``m + s (exp(g a) - 1)/g`` with ``a = sinh(sqrt(h) z)/sqrt(h)`` and z
+standard normal: location, scale, skewness and tails, each smooth in time. Atoms at both ends of the range hold what is
+clipped there, and a tilt by cosines of ranks bends the whole into any other shape. Everything here is public.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import scipy
+
+from dpfda.problems.rank_moments import LEVELS
+
+#: Where location, log scale, skewness and tails are kept: beyond it a distribution is a point, or hardly one.
+LOWEST, HIGHEST = np.array([-1.0, -7.0, -1.5, -3.0]), np.array([2.0, 1.0, 1.5, 4.0])
+#: Numbers of a shape; of atoms at the ends.
+SHAPE, ENDS = 4, 2
+#: Below this a skewness or a tail is none.
+TINY = 1e-4
+
+
+@dataclass(frozen=True, eq=False)
+class Observed:
+    """What a stage released: mean cosines by order, of the levels `table`, and the variance of each one's noise."""
+
+    table: np.ndarray
+    functions: tuple[int, ...]
+    means: Sequence[np.ndarray]
+    variance: Sequence[np.ndarray]
+
+    @property
+    def orders(self) -> int:
+        return len(self.functions)
+
+
+@dataclass(frozen=True, eq=False)
+class Term:
+    """One function of time of the model: its basis on the grid, and centre and scale of each coefficient.
+
+    Terms of one `name` have one scale, which the released numbers choose; the first coefficient of a shape has its own.
+    """
+
+    basis: np.ndarray
+    centre: np.ndarray
+    scale: np.ndarray
+    names: tuple[str, ...]
+
+
+def cosines(orders: int) -> np.ndarray:
+    """``sqrt(2) cos(pi k u)`` at the middle of each level: one row per level."""
+    u = (np.arange(LEVELS) + 0.5) / LEVELS
+    return np.asarray(np.sqrt(2) * np.cos(np.pi * np.outer(u, np.arange(1, orders + 1))))
+
+
+def scores(x: np.ndarray, shape: np.ndarray) -> np.ndarray:
+    """The standard normal score of values `x` at each time, whose shapes are rows of location, log scale, ..."""
+    return _scores(x, shape)[0]
+
+
+def _scores(x: np.ndarray, shape: np.ndarray, slopes: bool = False) -> tuple[np.ndarray, np.ndarray]:
+    """The same, and the derivatives by the four numbers of a shape (times, four, values)."""
+    location, log_scale, skew, tail = np.clip(shape, LOWEST, HIGHEST).T[:, :, None]
+    skew = np.where(np.abs(skew) < TINY, TINY, skew)
+    tail = np.where(np.abs(tail) < TINY, TINY, tail)
+    standard = (x - location) * np.exp(-log_scale)
+    inside = 1 + skew * standard
+    free, inside = inside > 1e-6, np.maximum(inside, 1e-6)
+    unskewed = np.log(inside) / skew
+    root = np.sqrt(np.abs(tail))
+    stretched = np.clip(root * unskewed, -30, 30)
+    z = np.where(tail > 0, np.arcsinh(root * unskewed), np.sinh(stretched)) / root
+    if not slopes:
+        return z, z
+    slope = np.where(tail > 0, 1 / np.sqrt(1 + (root * unskewed) ** 2), np.cosh(stretched))
+    by_standard = slope / inside * free
+    by_skew = slope * (standard / inside - unskewed) / skew * free
+    by_tail = (unskewed * slope - z) / (2 * tail)
+    found = np.stack([-by_standard * np.exp(-log_scale), -by_standard * standard, by_skew, by_tail], axis=1)
+    found *= ((shape >= LOWEST) & (shape <= HIGHEST))[:, :, None]
+    return z, found
+
+
+@dataclass(frozen=True, eq=False)
+class Model:
+    """Mean cosines of all stages as a function of all coefficients.
+
+    `time` holds the cosines of time on the grid, of length one by the `shares` of its points; `blocks` is how many
+    equal parts of the range are told apart, and the last of `terms` are the tilt's, one for each order.
+    """
+
+    observed: Sequence[Observed]
+    time: np.ndarray
+    shares: np.ndarray
+    blocks: int
+    terms: Sequence[Term]
+    #: What the smooth density of each cell is multiplied by, where values lie on atoms.
+    factors: np.ndarray | None = None
+
+    @cached_property
+    def starts(self) -> np.ndarray:
+        """Where the coefficients of each term begin."""
+        return np.append(0, np.cumsum([term.basis.shape[1] for term in self.terms]))
+
+    @cached_property
+    def centre(self) -> np.ndarray:
+        return np.concatenate([term.centre for term in self.terms])
+
+    @cached_property
+    def scale(self) -> np.ndarray:
+        return np.concatenate([term.scale for term in self.terms])
+
+    @cached_property
+    def names(self) -> np.ndarray:
+        return np.array([name for term in self.terms for name in term.names])
+
+    @property
+    def tilts(self) -> int:
+        """How many orders of cosines the tilt has."""
+        return len(self.terms) - SHAPE - ENDS
+
+    @cached_property
+    def target(self) -> np.ndarray:
+        """What was released."""
+        return np.concatenate([part for stage in self.observed for part in stage.means])
+
+    @cached_property
+    def noise(self) -> np.ndarray:
+        """The variance of the noise of each released number."""
+        return np.concatenate([part for stage in self.observed for part in stage.variance])
+
+    @cached_property
+    def _rows(self) -> list[int]:
+        """How many cosines of time each order of each stage has."""
+        return [count for stage in self.observed for count in stage.functions]
+
+    @cached_property
+    def _tables(self) -> np.ndarray:
+        """Cosines of ranks on the blocks: (times, orders of all stages, blocks)."""
+        return np.concatenate([self._averaged(stage.table, stage.orders) for stage in self.observed], axis=1)
+
+    @cached_property
+    def _tilting(self) -> np.ndarray | None:
+        return self._averaged(self.observed[-1].table, self.tilts) if self.tilts else None
+
+    def _averaged(self, table: np.ndarray, orders: int) -> np.ndarray:
+        found = cosines(orders)[table].reshape(len(table), self.blocks, -1, orders)
+        if self.factors is None:
+            return np.ascontiguousarray(found.mean(axis=2).transpose(0, 2, 1))
+        parts = self.factors.reshape(self.blocks, -1)
+        parts = parts / parts.sum(axis=1, keepdims=True)
+        return np.ascontiguousarray(np.einsum("tbco,bc->tob", found, parts))
+
+    @cached_property
+    def _block_factors(self) -> np.ndarray | None:
+        return None if self.factors is None else self.factors.reshape(self.blocks, -1).mean(axis=1)
+
+    # -- distributions -----------------------------------------------------------------------
+
+    def functions(self, coefficients: np.ndarray) -> np.ndarray:
+        """Shape, ends and tilt at each time: one column per term."""
+        parts = zip(self.terms, self.starts, strict=False)
+        return np.stack([t.basis @ coefficients[s : s + t.basis.shape[1]] for t, s in parts], axis=1)
+
+    def masses(self, coefficients: np.ndarray) -> np.ndarray:
+        """Probabilities of all cells of the range, one row per time: those of blocks, shared out among their cells."""
+        cells = self.observed[-1].table.shape[1]
+        edges, functions = np.linspace(0, 1, cells + 1), self.functions(coefficients)
+        tilting = cosines(self.tilts)[self.observed[-1].table].transpose(0, 2, 1) if self.tilts else None
+        fine = self._masses(functions, edges, tilting, self.factors)[0].reshape(len(functions), self.blocks, -1)
+        fine *= (self.block_masses(functions) / np.maximum(fine.sum(axis=2), 1e-300))[:, :, None]
+        return fine.reshape(len(functions), cells)
+
+    def block_masses(self, functions: np.ndarray) -> np.ndarray:
+        """Probabilities of blocks, one row per time."""
+        return self._masses(functions, self._edges, self._tilting, self._block_factors)[0]
+
+    def _masses(
+        self,
+        functions: np.ndarray,
+        edges: np.ndarray,
+        tilting: np.ndarray | None,
+        factors: np.ndarray | None,
+        slopes: bool = False,
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Probabilities between edges, and their derivatives by the functions of time (times, functions, cells)."""
+        z, by_shape = _scores(edges[1:-1], functions[:, :SHAPE], slopes)
+        times = len(functions)
+        sides = np.zeros((times, 1)), np.ones((times, 1))
+        below = np.concatenate([sides[0], scipy.special.ndtr(z), sides[1]], axis=1)
+        smooth = np.maximum(np.diff(below, axis=1), 1e-300)
+        factor = np.ones((1, 1)) if factors is None else factors[None]
+        if tilting is not None:
+            bent = np.matmul(functions[:, None, SHAPE + ENDS :], tilting)[:, 0]
+            factor = factor * np.exp(np.maximum(bent - bent.max(axis=1, keepdims=True), -60))
+        smooth = smooth * factor
+        total = smooth.sum(axis=1, keepdims=True)
+        smooth /= total
+        ends = np.exp(np.clip(functions[:, SHAPE : SHAPE + ENDS], -30, 8))  # relative to all the rest
+        whole = 1 + ends.sum(axis=1, keepdims=True)
+        masses, atoms = smooth / whole, ends / whole
+        masses[:, 0] += atoms[:, 0]
+        masses[:, -1] += atoms[:, 1]
+        if not slopes:
+            return masses, masses
+        density = np.zeros((times, SHAPE, edges.size))
+        density[:, :, 1:-1] = np.exp(-z * z / 2)[:, None] / np.sqrt(2 * np.pi) * by_shape
+        moved = np.diff(density, axis=2) * (factor / total)[:, None]
+        moved -= moved.sum(axis=2, keepdims=True) * smooth[:, None]
+        by_ends = -atoms[:, :, None] * masses[:, None]
+        by_ends[:, 0, 0] += atoms[:, 0]
+        by_ends[:, 1, -1] += atoms[:, 1]
+        parts = [moved / whole[:, None], by_ends]
+        if tilting is not None:
+            mean = np.matmul(tilting, smooth[:, :, None])
+            parts.append((smooth / whole)[:, None] * (tilting - mean))
+        return masses, np.concatenate(parts, axis=1)
+
+    # -- mean cosines ------------------------------------------------------------------------
+
+    @cached_property
+    def _edges(self) -> np.ndarray:
+        return np.linspace(0, 1, self.blocks + 1)
+
+    def means(self, coefficients: np.ndarray) -> np.ndarray:
+        """The mean cosines of all stages."""
+        return self._means(self.block_masses(self.functions(coefficients)))
+
+    def _means(self, masses: np.ndarray) -> np.ndarray:
+        averages = self.shares[:, None] * np.matmul(self._tables, masses[:, :, None])[:, :, 0]
+        return np.concatenate([self.time[:, :k].T @ averages[:, i] for i, k in enumerate(self._rows)])
+
+    def means_and_slopes(self, coefficients: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The same, and the derivatives by all coefficients: one row per mean."""
+        masses, by_functions = self.slopes_of_masses(coefficients)
+        slopes = np.matmul(self._tables, by_functions.transpose(0, 2, 1)) * self.shares[:, None, None]
+        most, found = max(self._rows), []
+        for place, term in enumerate(self.terms):
+            spread = np.matmul(self.time[:, :most].T, slopes[:, :, place].T[:, :, None] * term.basis)
+            found.append(np.concatenate([spread[i, :k] for i, k in enumerate(self._rows)]))
+        return self._means(masses), np.concatenate(found, axis=1)
+
+    def slopes_of_masses(self, coefficients: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Probabilities of blocks, and their derivatives by the functions of time."""
+        return self._masses(self.functions(coefficients), self._edges, self._tilting, self._block_factors, True)
