@@ -116,6 +116,14 @@ def many_zeros(n: int, rng: Rng) -> np.ndarray:
     return np.where(rng.random((n, POINTS)) < awake, amount, 0.0)
 
 
+def peaks(n: int, rng: Rng) -> np.ndarray:
+    """Three meals of two hours each."""
+    curves = 110 * np.exp(rng.normal(0, 0.15, (n, 1))) + rng.normal(0, 5, (n, POINTS))
+    for hour, height in ((7.5, 50), (12.5, 60), (18.5, 70)):
+        curves += height * np.exp(rng.normal(0, 0.4, (n, 1))) * np.exp(-(((HOURS - hour) / 1.2) ** 2))
+    return curves
+
+
 def steps(n: int, rng: Rng) -> np.ndarray:
     """A jump in the middle of the day, of one's own height."""
     return 20 + 40 * (HOURS > 12) * (1 + 0.3 * rng.normal(size=(n, 1))) + 4 * rng.normal(size=(n, POINTS))
@@ -136,6 +144,7 @@ POPULATIONS = [
     Population("two heights", two_heights, (80, 220)),
     Population("many zeros", many_zeros, (0, 150)),
     Population("a jump", steps, (0, 120)),
+    Population("meal peaks", peaks, (40, 400)),
 ]
 
 

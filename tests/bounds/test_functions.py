@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 import pytest
@@ -136,6 +136,13 @@ class Changing(Peak):
     many: object = None
 
 
+@dataclass(frozen=True, eq=False)
+class Hidden(Peak):
+    """What neither keys nor digests would know."""
+
+    power: float = field(default=1.0, compare=False)
+
+
 class Range(Peak):
     """A name that the library has."""
 
@@ -153,6 +160,7 @@ class Range(Peak):
         (Homeless(), "grid_of gives a grid"),
         (Wordy(), "descriptions of functions are printable"),
         (Changing(many=[1, 2]), "a frozen dataclass of numbers"),
+        (Hidden(power=2.0), "all of them compared"),
         (Range(), "a frozen dataclass of numbers.*with a name of its own"),
     ],
 )

@@ -85,7 +85,9 @@ def test_groups_units_and_plans():
         "--out",
         "planned.json",
     )
-    run(*PLAN, "--groups", "a=300,b=300", "--out", "pg.json")
+    told = " ".join(run(*PLAN, "--groups", "a=300,b=300", "--out", "pg.json").split())
+    assert "typical error" in told
+    assert "RankDesign" not in told
     run("percentiles", "days.csv", "--columns", "h*", "--plan", "pg.json", "--by", "arm", "--ignore", "who", "--json")
 
 
@@ -99,6 +101,23 @@ def test_parts_and_studies():
         '[bound]\nrange = "40:400"\n[[release]]\nname = "profile"\nkind = "percentiles"\nshare = "1/2"\n'
         'levels = "25,50,75"\ngrid = "0:24:24:midpoints"\nn = 600\n'
     )
-    assert "percentiles" in run("run", "study.toml", "--dry-run")
+    assert "profile: percentiles, " in run("run", "study.toml", "--dry-run")
     run("run", "study.toml", "--begin")
     assert len(list(Path("published").rglob("profile.json"))) == 1
+
+
+def test_levels_are_in_per_cent():
+    plan = ["plan", "--range", "40:400", "--grid", "0:24:24", "--n", "600", "--epsilon", "1"]
+    assert ".05 would be 0.05 %" in run(*plan, "--levels", ".05,.5,.95", code=1)
+
+
+def test_a_release_of_other_data_has_no_units():
+    pd.DataFrame(np.full((600, 24), 100.0)).add_prefix("h").to_csv("other.csv", index=False)
+    Path("study.toml").write_text(
+        'version = 1\nstudy = "days"\n[budget]\nepsilon = 2\n[source]\ndata = "days.csv"\ncolumns = "h*"\n'
+        'grid = "0:24:24:midpoints"\n[units]\nunit = "who"\nmost = 3\n[bound]\nrange = "40:400"\n'
+        '[[release]]\nname = "mean"\nshare = "1/2"\ndata = "other.csv"\nunit = ""\n'
+    )
+    run("run", "study.toml", "--begin")
+    (made,) = Path("published").rglob("mean.json")
+    assert dp.load(made).plan.unit is None

@@ -44,11 +44,24 @@ def test_a_curve_and_its_files():
     assert dp.load("s.json").plan.axis == "time (days)"
 
 
+def test_events_in_words():
+    frame = pd.read_csv("patients.csv")
+    frame.assign(died=np.where(frame.died, "yes", "no")).to_csv("words.csv", index=False)
+    said = run("survival", "words.csv", *FACTS, "--out", "s.json", "--ignore", "arm,who", code=1)
+    assert "write 1 for yes" in " ".join(said.split())
+    assert "--columns" not in said
+
+
 def test_groups_units_and_plans():
     groups = ["--by", "arm", "--groups", "old=400,new=400"]
     run("survival", "patients.parquet", *FACTS, *groups, "--out", "g.json", "--plot", "g.pdf")
     run("show", "g.json", "--difference", "new,old", "--out", "gap.json")
     assert "p = " in run("show", "gap.json")
+    assert "Difference of means up to the horizon, new minus old: " in run("show", "gap.json")
+    assert len(json.loads(run("show", "gap.json", "--json"))["rmst"]) == 3
+    assert "old: Median: " in run("show", "g.json", "--plot", "again.png", "--kind", "steps", "--of", "incidence")
+    assert "draw survival curves" in run("show", "gap.json", "--plot", "x.png", "--kind", "steps", code=1)
+    assert "--of is for a picture" in run("show", "g.json", "--of", "hazard", code=1)
     run("survival", "patients.csv", *FACTS, "--unit", "who", "--n", "400", "--out", "u.json", "--ignore", "arm")
     assert dp.load("u.json").plan.n == 400
     run("plan", "--horizon", "900", "--n", "800", "--epsilon", "1", "--out", "p.json")

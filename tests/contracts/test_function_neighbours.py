@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,6 +16,7 @@ from dpfda import engines
 from dpfda.audits.search import Search
 from dpfda.audits.targets import first_target
 from dpfda.bounds import RecordFunction
+from dpfda.core.silence import silence
 from dpfda.engines.aligned import _rules
 from dpfda.engines.task import Task
 
@@ -193,3 +195,95 @@ def test_summaries_and_passes_of_other_functions_are_others():
     assert len({plan.digest for plan in plans}) == len(plans)
     with pytest.raises(dp.errors.PlanMismatch, match="another plan"):
         plans[0].statistic(engines.summarize(plans[1].problem, np.zeros((6, GRID.size))))
+
+
+# -- subclasses of those that ship, warnings and exits -------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class AboveItself(dp.Above):
+    """Of a block of records it would compare each with the mean of all."""
+
+    def encode(self, values, grid):
+        if values[0] == SECRET:
+            raise ValueError(f"cannot use {values.tolist()}")
+        return values > values.mean()
+
+
+@dataclass(frozen=True, eq=False)
+class TimeBelow(dp.TimeAbove):
+    def encode(self, values, grid):
+        return 1 - super().encode(values, grid)
+
+
+@pytest.mark.parametrize("neighbors", ["replace", "add-remove"])
+@pytest.mark.parametrize("function", [AboveItself(0.0), TimeBelow([-1, 0, 1])], ids=repr)
+def test_a_subclass_of_one_that_ships_sees_one_record_at_a_time(function, neighbors, rng):
+    plan, base = plan_for(function, neighbors=neighbors), rng.normal(0, 1, (6, GRID.size))
+    alone = [np.ravel(function.encode(row, GRID)) for row in base]
+    assert np.array_equal(plan.problem.alignment.each(base), alone)
+    bad = [*hostile(GRID.size), np.full(GRID.size, SECRET), np.full(GRID.size, -SECRET)]
+    pairs = [neighbours(neighbors != "replace", base, record, bad[i - 1]) for i, record in enumerate(bad)]
+    assert max(plan_losses(plan, pairs)) <= 1
+    strict, data = plan_for(function, invalid="raise"), base.copy()
+    data[2] = SECRET
+    if isinstance(function, AboveItself):
+        with pytest.raises(dp.errors.RecordError, match=r"gives no finite numbers for a curve in row 3 of") as e:
+            strict.summarize(data)
+        assert "125" not in str(e.value)
+
+
+@dataclass(frozen=True, eq=False)
+class Noisy(RecordFunction):
+    """It warns about each record above one, and then does what it is told to."""
+
+    end: str = "goes on"
+    bound = dp.Range(0, 1)
+    description = "whether it is positive"
+
+    def encode(self, values, grid):
+        if values[0] > 1 and values[0] != 100:
+            warnings.warn(f"of {values.tolist()}", stacklevel=1)
+            np.mean(values[:0])
+            if self.end == "exits":
+                raise SystemExit(f"of {values.tolist()}")
+            if self.end == "is stopped":
+                raise KeyboardInterrupt
+        return values > 0
+
+
+@pytest.mark.parametrize("action", ["always", "error"])
+def test_what_a_function_warns_of_stays_inside(action, rng):
+    data = rng.normal(0, 0.1, (6, GRID.size))
+    data[4] = 2.0
+    with warnings.catch_warnings(record=True) as seen:
+        warnings.simplefilter(action)
+        before = list(warnings.filters)
+        found = plan_for(Noisy()).problem.alignment.each(data)
+        lost = plan_for(Noisy("exits")).problem.alignment.each(data)
+        with pytest.raises(KeyboardInterrupt):
+            plan_for(Noisy("is stopped")).summarize(data)
+        assert warnings.filters == before
+    assert not seen
+    assert np.array_equal(found, data > 0)
+    assert np.isnan(lost[4]).all()
+    assert np.isfinite(np.delete(lost, 4, axis=0)).all()
+    with pytest.raises(dp.errors.RecordError, match="in row 5 of"):
+        plan_for(Noisy("exits"), invalid="raise").summarize(data)
+
+
+def test_silence_ends_with_the_last_thread():
+    """Functions also run in the threads of Dask; filters belong to all threads."""
+
+    def work(_):
+        for _ in range(40):
+            with silence():
+                warnings.warn("a value", stacklevel=1)
+
+    with warnings.catch_warnings(record=True) as seen:
+        warnings.simplefilter("always")
+        before = list(warnings.filters)
+        with ThreadPoolExecutor(4) as pool:
+            list(pool.map(work, range(8)))
+        assert warnings.filters == before
+    assert not seen

@@ -7,6 +7,7 @@ data would give without noise, and absurd ones.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 from itertools import product
 
@@ -18,6 +19,8 @@ from conftest import drawn_without_noise, hostile
 import dpfda as dp
 from dpfda.problems.rank_moments import RankMoments
 from dpfda.problems.stage import Stage
+from dpfda.results.quantile_atoms import factors_of
+from dpfda.spaces.pooling import WHOLE, Shares
 
 RELATIONS = ("replace", "add-remove")
 GRIDS = {
@@ -185,3 +188,62 @@ def test_whatever_is_drawn_a_release_follows(n, epsilon, relation):
             table = plan.schedule.published(drawn, plan.levels)
             assert np.isfinite(table.flat).all()
             assert table.is_whole
+
+
+@pytest.mark.parametrize("unit", [None, "who"])
+@pytest.mark.parametrize("ends", [(0.1, 0.7), (16777217.0, 16777219.0), (-1e-3, 1e-3)])
+def test_single_precision_does_not_round_the_ends_of_the_range(ends, unit, rng):
+    """A clipped value just beyond an end would be in a cell that is none: another point's, or another unit's."""
+    plan = plan_for("two", "replace", n=40, range=ends, unit=unit)
+    rows = np.vstack([np.tile([ends, ends[::-1]], (5, 1)), rng.uniform(*ends, (28, 2)), [[-9e9, 9e9], [np.nan, 0]]])
+    units = None if unit is None else [f"u{i}" for i in range(40)]
+    single = rows.astype(np.float32)
+    found = plan.summarize(single, units=units)
+    assert found == plan.summarize(single.astype(float), units=units)
+    plan.problem.check(found)
+
+
+class OddCells:
+    shape = (2, 4)
+
+    def cells(self, rows):
+        return np.tile([-1, 7], (len(rows), 1)), np.ones(len(rows), dtype=bool)
+
+
+def test_a_cell_that_is_none_stays_with_its_unit():
+    parts = Shares(True, dp.Unit("who"), OddCells()).pooled(np.zeros((3, 2)), np.array([0, 2])).reshape(2, 2, 4)
+    assert parts.sum(axis=2).tolist() == [[WHOLE, WHOLE]] * 2
+
+
+def test_forged_summaries_are_refused():
+    """Sums that wrap around 64 bits, and counts that are no integers."""
+    plan = plan_for("two", "add-remove")
+    good = plan.summarize(np.full((40, 2), 200.0))
+    forged = good.totals.reshape(2, 128).copy()
+    forged[:, :4] += 2**62  # four of them are nothing in 64 bits
+    huge = np.zeros((2, 128), dtype=np.int64)
+    huge[:, :5] = 2**62
+    wrong = [
+        replace(good, totals=forged.ravel()),
+        replace(good, totals=huge.ravel(), count=2**62),
+        replace(good, count=40.0),
+        replace(good, count=np.int64(40)),
+        replace(good, count="40"),
+    ]
+    for summary in wrong:
+        with pytest.raises(dp.errors.PlanMismatch, match="damaged"):
+            plan.problem.check(summary)
+    plan.problem.check(replace(good, totals=good.totals.astype(object) * 2**60, count=40 * 2**60))
+
+
+@pytest.mark.parametrize("sd", [1e-3, 1e-300])
+def test_atoms_that_noise_leaves_nothing_of(sd):
+    """All shares are noise, and what stands out is nothing, or less."""
+    for height in (0.0, -sd, 5e-324):
+        shares = np.full(128, -100 * sd)
+        shares[60] = height
+        assert factors_of(shares, sd) is None
+        shares[20] = 50 * sd
+        factors = factors_of(shares, sd, np.zeros(128))
+        assert np.isfinite(factors).all()
+        assert factors.min() > 0

@@ -25,6 +25,7 @@ VERBS = {
     "filled": lambda x: dp.mean(dp.read(x, fill=2), **FACTS),
     "too many": lambda x: dp.mean(x, **(FACTS | {"n": 300})),
     "units": lambda x: dp.mean(x, unit=[f"p{i // 2}" for i in range(400)], **(FACTS | {"n": 200})),
+    "percentiles": lambda x: dp.percentiles(x, epsilon=1.0, grid=GRID, range=(-1, 1), n=400, invalid="center"),
     "density": lambda x: dp.density(x[:, 4], epsilon=1.0, domain=(-1, 1), n=400, invalid="center"),
 }
 

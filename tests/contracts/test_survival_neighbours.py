@@ -6,6 +6,7 @@ Everything runs through the real `summarize` and `statistic`, with hostile times
 from __future__ import annotations
 
 import warnings
+from collections import deque
 from dataclasses import replace
 from itertools import product
 
@@ -176,3 +177,32 @@ def test_a_text_does_not_decide_how_others_are_read():
     texts = plan.summarize(paired([1.0, 2.0, 3.0, 4.0], [1, 0, True, "x"]))
     gaps = plan.summarize(np.array([[1.0, 1], [2, 0], [3, 1], [4, np.nan]]))
     assert texts == gaps
+
+
+ODD = [10**400, np.longdouble("1e4000"), 2 + 1j, np.complex128(1), [1.0], [[2]], np.array([1.0])]
+ODD += [np.timedelta64(1, "D")]
+
+
+@pytest.mark.parametrize("kind", [list, tuple, deque], ids=lambda kind: kind.__name__)
+@pytest.mark.parametrize("odd", ODD, ids=lambda odd: type(odd).__name__)
+def test_an_entry_that_is_no_number_is_missing_alone(kind, odd):
+    good, gap = [1.0, 0, 1.0, 1], [1.0, 0, np.nan, 1]
+    plan, strict = plan_for("replace", n=4), plan_for("replace", n=4, invalid="raise")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for column in (kind([1.0, 0, odd, 1]), kind([1.0, 0, odd, True])):
+            for pair, same in (((column, good), (gap, good)), ((good, column), (good, gap))):
+                assert plan.summarize(paired(*pair)) == plan.summarize(paired(*same))
+                with pytest.raises(dp.errors.RecordError, match=r"in row 3 of"):
+                    strict.summarize(paired(*pair))
+
+
+def test_masked_entries_are_missing():
+    times, plan = np.ma.array([1.0, 2, 3, 4], mask=[0, 0, 1, 0]), plan_for("replace", n=4)
+    assert plan.summarize(paired(times, [1] * 4)) == plan.summarize(paired([1.0, 2, np.nan, 4], [1] * 4))
+
+
+def test_single_precision_does_not_round_the_horizon():
+    plan = plan_for("replace", n=3, horizon=0.1)
+    rows = np.array([[0.1, 1], [0.09999999, 1], [1e30, 0]], dtype=np.float32)
+    assert plan.summarize(rows) == plan.summarize(rows.astype(float))

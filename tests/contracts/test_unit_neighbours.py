@@ -248,7 +248,7 @@ def test_plans_and_statements_speak_of_units():
     plan = dp.MeanPlan(n=100, epsilon=1, bound=dp.L2Ball(1.0), grid=GRID, unit=dp.Unit("household", most=30))
     assert "one household in the data is replaced" in plan.explain()
     assert "at most 30 curves of a household are kept" in plan.explain()
-    assert "a person who belongs to several households" in plan.explain()
+    assert "a person whose data stand under several households" in plan.explain()
     assert "households (n)" in repr(plan)
     assert dp.MeanPlan.from_json(plan.to_json()) == plan
     assert plan.digest != replace(plan, unit=None).digest

@@ -205,6 +205,11 @@ def test_words():
     named = dp.mean(curves(), epsilon=1, of=dp.Above(140), grid=GRID, value="share of patients")
     assert str(named._measure) == "share of patients"
     assert named.title == "mean share above 140"
+    glucose = {"epsilon": 1, "grid": GRID, "value": "glucose (mg/dL)"}
+    above = dp.mean(curves(), of=dp.Above(140), **glucose).plot()
+    assert above.get_ylabel() == "share above 140 mg/dL"
+    assert above.get_ylim()[1] <= 1
+    assert dp.mean(curves(), of=FUNCTIONS["time"], **glucose).plot().get_xlabel() == "level of glucose (mg/dL)"
     assert plan_for(dp.Above(140)).verdict.word == "clear"
     assert plan_for(dp.Above(140)).verdict_for(0.2).bound == ""
 

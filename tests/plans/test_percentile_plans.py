@@ -36,6 +36,10 @@ def test_the_stages_of_a_file_decide():
     assert [stage.epsilon for stage in again.schedule.stages(())] == [Fraction(1, 2)] * 2
     with pytest.raises(dp.errors.ParameterError, match="suit their plan"):
         plan.take_choice(dp.core.codec.to_plain(other.with_count(Fraction(1, 10))))
+    tiny = Fraction(1, 10**20)  # noise that could not be drawn: known before anything is charged
+    with pytest.raises(dp.errors.ParameterError, match="coarser than the lattice"):
+        plan.take_choice(dp.core.codec.to_plain(RankDesign((1 - tiny,), ((4, 2),), pooled=tiny)))
+    assert plan.chosen == other
 
 
 @pytest.mark.parametrize(

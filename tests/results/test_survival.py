@@ -142,6 +142,30 @@ def test_pictures_have_numbers_at_risk():
     assert both.difference("new", "old").plot().get_ylabel() == "difference in survival probability"
 
 
+def test_pictures_of_groups_and_steps():
+    release, both = made("public"), made("groups")
+    axes = both.plot(kind="steps", of="incidence")
+    assert axes.get_ylabel() == "cumulative incidence"
+    assert axes.get_title(loc="left").startswith("Cumulative incidence by group")
+    steps = axes.get_lines()[0]
+    assert steps.get_drawstyle() == "steps-post"
+    assert 5 < steps.get_xdata().size <= 52
+    _, band = release._shown(0.95, True, "survival")
+    t = np.linspace(0, release.horizon, 2000)[1:-1]
+    smooth = release.confidence_band(0.95, t)
+    place = np.searchsorted(band.t, t, side="right") - 1
+    assert (band.lower[place] <= smooth.lower + 1e-9).all()
+    assert (smooth.upper <= band.upper[place] + 1e-9).all()
+    with pytest.raises(dp.errors.ParameterError, match="kind must be one of"):
+        both.plot(kind="stairs")
+    with pytest.raises(dp.errors.ParameterError, match="of must be one of"):
+        both.plot(of="death")
+    with pytest.raises(dp.errors.ParameterError, match="of is for pictures of survival curves"):
+        dp.mean(np.zeros((4, 9)), epsilon=1, bound=dp.Range(0, 1), by=list("aabb"), groups=["a", "b"]).plot(
+            of="incidence"
+        )
+
+
 # -- what is fitted -------------------------------------------------------------------------
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any, Unpack, overload
 
 import numpy as np
@@ -14,6 +15,7 @@ from dpfda.core.checks import INVALID, check_choice, check_guess
 from dpfda.core.errors import ParameterError, RecordError
 from dpfda.methods import Method
 from dpfda.plans.survival import SurvivalPlan
+from dpfda.reading.arrays import unmasked
 from dpfda.reading.curves import Curves, Records, as_curves
 from dpfda.reading.places import is_path
 from dpfda.release.passes import FromGroupedRecords, FromRecords
@@ -137,14 +139,15 @@ def paired(times: object, events: object) -> np.ndarray:
 
 def _column(values: object, what: str) -> np.ndarray:
     """A vector; durations and dates have no unit that could be guessed."""
-    if isinstance(values, list | tuple):  # an array of these would read one by what another holds
-        column = np.empty(len(values), dtype=object)
+    if isinstance(values, Sequence) and not isinstance(values, bytes | bytearray | memoryview):
+        column = np.empty(len(values), dtype=object)  # an array of these would read one by what another holds
         for place, value in enumerate(values):
-            column[place] = value
-        if all(isinstance(value, bool | int | float | np.bool_ | np.number) for value in values):
-            column = column.astype(float)
+            column[place] = None if isinstance(value, np.timedelta64) else value
+        if all(isinstance(value, bool | int | float | np.bool_ | np.integer | np.floating) for value in column):
+            with suppress(Exception), np.errstate(all="ignore"):  # one that no float holds: each is read alone
+                column = column.astype(float)
     else:
-        column = np.asarray(values)
+        column = unmasked(values) if isinstance(values, np.ma.MaskedArray) else np.asarray(values)
     if column.ndim != 1:
         raise RecordError(f"The {what} must be a list of numbers, of one dimension", cure=TWO)
     if column.dtype.kind in "mM":

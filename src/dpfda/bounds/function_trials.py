@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
 from functools import lru_cache
 
 import numpy as np
@@ -12,6 +13,7 @@ from dpfda.bounds.units import Range, UnitBound
 from dpfda.core import codec
 from dpfda.core.checks import check_name, check_value
 from dpfda.core.errors import DpfdaError, ParameterError, shortened, shown
+from dpfda.core.silence import silence
 from dpfda.spaces.grid import AnyGrid
 
 #: Heights of the invented curves, which are flat or rise from zero.
@@ -28,7 +30,8 @@ def values_grid(function: object, grid: AnyGrid) -> AnyGrid:
         )
     if not _travels(function):
         raise ParameterError(
-            "a function of a record is a frozen dataclass of numbers, texts and arrays, with a name of its own",
+            "a function of a record is a frozen dataclass of numbers, texts and arrays, all of them compared, with a "
+            "name of its own",
             type(function).__name__,
             "Write @dataclass(frozen=True, eq=False) above the class, or rename it.",
         )
@@ -36,7 +39,9 @@ def values_grid(function: object, grid: AnyGrid) -> AnyGrid:
 
 
 def _travels(function: RecordFunction) -> bool:
-    """Whether files and other processes get the same function."""
+    """Whether files and other processes get the same function, and keys and digests know all of it."""
+    if not all(field.compare for field in fields(function)):
+        return False
     try:
         return bool(codec.from_plain(codec.to_plain(function)) == function) and hash(function) is not None
     except (DpfdaError, TypeError):
@@ -70,7 +75,7 @@ def _failures(function: RecordFunction, grid: AnyGrid, found: AnyGrid) -> list[E
     bound, shapes = function.bound, (np.ones(grid.size), np.linspace(0, 1, grid.size))
     for curve in (height * shape for height in HEIGHTS for shape in shapes):
         try:
-            with np.errstate(all="ignore"):
+            with silence():
                 values = numbers(function.encode(curve.reshape(grid.shape).copy(), grid), found.size)
             if not np.isfinite(values).all():
                 raise ValueError("it gives numbers that are not finite")

@@ -18,6 +18,7 @@ from numpy.typing import ArrayLike
 from dpfda.bounds.units import BoundLike, Range
 from dpfda.core.codec import Fact
 from dpfda.core.errors import ParameterError, shown
+from dpfda.core.silence import silence
 from dpfda.spaces.grid import AnyGrid, Grid
 
 #: Weights of a grid as whole numbers that add up to about this much: sums of them are exact in floats, in any order.
@@ -105,11 +106,13 @@ class RecordFunction(Fact, ABC):
     def _each(self, rows: np.ndarray, grid: AnyGrid, size: int) -> np.ndarray:
         """Its values for finite records, a row of `size` each; all missing where it fails."""
         found = np.full((len(rows), size), np.nan)
-        with np.errstate(all="ignore"):  # what a record does there is nobody's business
+        with silence():  # what a record does there is nobody's business
             for row, values in zip(found, rows, strict=True):
                 try:
                     row[:] = numbers(self.encode(np.array(values).reshape(grid.shape), grid), size)
-                except Exception:  # its text may hold values of the record
+                except KeyboardInterrupt:
+                    raise
+                except BaseException:  # its text may hold values of the record, also where it asks to exit
                     row[:] = np.nan
         return found
 
@@ -159,6 +162,8 @@ class Above(RecordFunction):
         return np.asarray(values > self.level)
 
     def _each(self, rows: np.ndarray, grid: AnyGrid, size: int) -> np.ndarray:
+        if type(self) is not Above:  # whatever else a subclass computes, it sees one record at a time
+            return super()._each(rows, grid, size)
         return self.encode(rows, grid).astype(float)
 
 
@@ -219,10 +224,16 @@ class TimeAbove(RecordFunction):
         return self.levels
 
     def encode(self, values: np.ndarray, grid: AnyGrid) -> np.ndarray:
-        return self._each(values.reshape(1, -1), grid, self.levels.size)[0]
+        return np.asarray(self._shares(values.reshape(1, -1), grid)[0])
 
     def _each(self, rows: np.ndarray, grid: AnyGrid, size: int) -> np.ndarray:
+        if type(self) is not TimeAbove:  # as above
+            return super()._each(rows, grid, size)
+        return self._shares(rows, grid)
+
+    def _shares(self, rows: np.ndarray, grid: AnyGrid) -> np.ndarray:
         """Whole numbers are added up, so that the company of a record cannot change a bit."""
+        size = self.levels.size
         weights = np.rint(grid.weights * (WHOLE / grid.weights.sum()))
         passed = np.searchsorted(self.levels.points, rows)  # levels that lie below each value
         places = passed + np.arange(len(rows))[:, None] * (size + 1)

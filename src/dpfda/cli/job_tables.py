@@ -98,7 +98,7 @@ class Forecast:
         for job in self.run.jobs:
             state = states[job.name]
             note = "" if state.word == TO_DO else f" ({state.sentence})"
-            lines += ["", f"{job.name}: a {job.kind}, epsilon {spelt(job.epsilon)}, to {self.run.file(job)}{note}"]
+            lines += ["", f"{job.name}: {job.kind}, epsilon {spelt(job.epsilon)}, to {self.run.file(job)}{note}"]
             lines += [f"  {line}" for line in _plan(self.previews[job.name]).splitlines()]
         end = f"{spelt(after)} after" if after >= 0 else f"not enough: {spelt(-after)} too little"
         within = f" of {self.book.balance_now.last.period}" if self.book is not None and study.period else ""

@@ -16,7 +16,7 @@ from dpfda.bounds import L2Ball
 from dpfda.cli.commands import Options
 from dpfda.cli.console import out, say
 from dpfda.core import files
-from dpfda.core.errors import FileError, LedgerError
+from dpfda.core.errors import FileError, LedgerError, ParameterError
 from dpfda.ledger import Ledger
 from dpfda.ledger.releases import Charged
 from dpfda.plans import CovariancePlan, MeanPlan, RegressionPlan
@@ -29,6 +29,8 @@ from dpfda.results import plots
 from dpfda.results.joint import JointRelease
 from dpfda.results.pictures import check_ending
 from dpfda.results.saved import Saved
+from dpfda.results.survival import check_picture as check_survival_picture
+from dpfda.results.survival_difference import SurvivalDifference
 from dpfda.results.wording import bound_in_units
 
 Out = Annotated[Path | None, typer.Option(help="Write the release as JSON.")]
@@ -46,6 +48,8 @@ ComponentsPicture = Annotated[
     Path | None,
     typer.Option("--components", help="Write a picture of the three leading principal components (.png, .pdf, .svg)."),
 ]
+PictureKind = Annotated[str | None, typer.Option(help="Draw survival smooth (default) or in steps.")]
+PictureOf = Annotated[str | None, typer.Option(help="Draw survival (default), its incidence or hazard.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
 Quiet = Annotated[bool, typer.Option("--quiet", help="No progress bar and no summary.")]
 
@@ -70,7 +74,25 @@ class Display(Options):
             out.print_json(data={**shown(release), **more, "written": written})
         elif not self.quiet:
             out.print(repr(release.plan))
+            for line in survival_lines(release):
+                out.print(line)
             out.print(f"Written: {', '.join(written)}")
+
+
+@dataclass(frozen=True)
+class SurvivalPicture(Options):
+    """How a picture shows survival."""
+
+    kind: PictureKind = None
+    of: PictureOf = None
+
+    def words(self, plot: Path | None) -> dict[str, str]:
+        """What a picture is told, where there is one."""
+        given = {name: word for name, word in vars(self).items() if word is not None}
+        check_survival_picture(given.get("kind", "smooth"), given.get("of", "survival"), True)
+        if given and plot is None:
+            raise ParameterError(f"--{next(iter(given))} is for a picture", "none", "Add --plot survival.png.")
+        return given
 
 
 @dataclass(frozen=True)
@@ -106,8 +128,11 @@ class TextOutputs(Options):
             raise FileError(f"{what} needs a place to go. Pass {wanted} or --json.")
 
     @contextmanager
-    def reserved(self, *in_use: Path | None) -> Iterator[Callable[..., list[str]]]:
-        """Reserve every place (none of them a file that is in use); yields what fills them."""
+    def reserved(self, *in_use: Path | None, **picture: str) -> Iterator[Callable[..., list[str]]]:
+        """Reserve every place (none of them a file that is in use); yields what fills them.
+
+        A picture is drawn with the words in `picture`.
+        """
         for name, path in self.places.items():
             if name in ("plot", "surface", "components"):
                 check_picture(path)
@@ -115,6 +140,8 @@ class TextOutputs(Options):
 
             def write(release: Any, ledger: Ledger | None = None) -> list[str]:
                 contents = self.contents(release)
+                if picture:
+                    contents["plot"] = lambda: self.drawn("plot", release.plot(**picture))
                 with door.note_charge_stands(release.entry, release.study):
                     written = [str(places[path].write(contents[name]())) for name, path in self.places.items()]
                 if ledger is not None and written:
@@ -236,6 +263,18 @@ def shown(release: results.Release | results.RadiusRelease | JointRelease[Any]) 
     }
 
 
+def survival_lines(release: object) -> list[str]:
+    """Median and mean survival in lines: of one curve, of groups, or the difference of means of two."""
+    if isinstance(release, results.SurvivalRelease):
+        return [f"Median: {release.median()}", f"Mean up to the horizon: {release.rmst()}"]
+    if isinstance(release, SurvivalDifference):
+        between = f"{release.first} minus {release.second}"
+        return [f"Difference of means up to the horizon, {between}: {release.rmst()}"]
+    if isinstance(release, JointRelease):
+        return [f"{name}: {line}" for name, part in release.items() for line in survival_lines(part)]
+    return []
+
+
 def _survival_times(release: results.Release) -> dict[str, list[float | None]]:
     """Median and mean survival, with their intervals; a time that is not reached is none."""
     if not isinstance(release, results.SurvivalRelease):
@@ -249,8 +288,8 @@ def _survival_times(release: results.Release) -> dict[str, list[float | None]]:
 
 def told(release: Saved) -> str:
     """The statement of a release; a radius is a number as well, and survival has two."""
-    if isinstance(release, results.SurvivalRelease):
-        return f"{release.statement}\n\nMedian: {release.median()}\nMean up to the horizon: {release.rmst()}"
+    if lines := survival_lines(release):
+        return "\n".join([f"{release.statement}\n", *lines])
     if not isinstance(release, results.RadiusRelease):
         return release.statement
     center = "" if release.plan.center is None else f" about {release.about}"

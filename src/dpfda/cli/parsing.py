@@ -193,6 +193,9 @@ def parse_levels(text: str) -> tuple[float, ...]:
         raise ParameterError("levels are percentiles, separated by commas", shown(text), cure) from None
     if not all(0 < level < 100 for level in found):
         raise ParameterError("levels lie strictly between 0 and 100", shown(text), cure)
+    if len(found) > 1 and all(level < 1 for level in found):
+        said = f"{text.split(',')[0].strip()} would be {found[0]:g} %."
+        raise ParameterError("levels are in per cent", shown(text), f"Write --levels 5,50,95: {said}")
     if not all(a < b for a, b in pairwise(found)):
         raise ParameterError("levels increase, each given once", shown(text), cure)
     return tuple(round(level / 100, 12) for level in found)

@@ -37,7 +37,7 @@ def percentiles_command(
 ) -> None:
     """Release percentile curves: at each time, the values below which 5, 25, 50, 75 and 95 % of the curves lie.
 
-    Example: dpfda percentiles days.csv --epsilon 1 --range 40:400 --grid 0:24:48:midpoints --plot profile.png
+    Example: dpfda percentiles curves.csv --epsilon 1 --range 0:2 --levels 5,25,50,75,95 --plot profile.png
     """
     planfiles.check_settled(context, plan, SETTLED)
     output.check_given(display)

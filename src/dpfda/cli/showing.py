@@ -16,7 +16,9 @@ from dpfda.core import codec, files
 from dpfda.core.errors import FileError, ParameterError, printable
 from dpfda.engines import checkpoints
 from dpfda.results import Difference, GroupRelease, RadiusRelease
+from dpfda.results.joint import JointRelease
 from dpfda.results.saved import Saved, described
+from dpfda.results.survival_difference import SurvivalDifference
 
 #: What files can be, for those that cannot be read at all.
 ANY = "plan, release, summary, audit or ledger"
@@ -34,6 +36,8 @@ def show_command(
     output: Annotated[Path | None, typer.Option("--out", help="Write the difference as JSON.")] = None,
     plot: outputs.Picture = None,
     csv: outputs.Csv = None,
+    kind: outputs.PictureKind = None,
+    of: outputs.PictureOf = None,
     as_json: outputs.AsJson = False,
 ) -> None:
     """Show any file that dpfda wrote: the statement of a release, the table of a plan, the balance of a ledger.
@@ -47,12 +51,12 @@ def show_command(
         _refuse(given, "a ledger has no curve and no methods")
         ledgers.show_ledger(file, as_json)
         return
-    kind = codec.kind_of(files.read_text(file, ANY)) if foreign.may_be_sealed(head) else ""
-    if kind not in SHOWN and kind not in RELEASES:
-        raise _unknown(file, head, kind)
-    if kind in SHOWN:
-        _refuse(given, f"{codec.KINDS[kind]} has no curve and no methods")
-        SHOWN[kind](file, as_json)
+    sealed = codec.kind_of(files.read_text(file, ANY)) if foreign.may_be_sealed(head) else ""
+    if sealed not in SHOWN and sealed not in RELEASES:
+        raise _unknown(file, head, sealed)
+    if sealed in SHOWN:
+        _refuse(given, f"{codec.KINDS[sealed]} has no curve and no methods")
+        SHOWN[sealed](file, as_json)
         return
     release = results.load(file)
     what = described(release)
@@ -63,7 +67,11 @@ def show_command(
         raise ParameterError("--out writes a difference", "none", "Add --difference A,B, or copy the file.")
     if isinstance(release, RadiusRelease):
         _refuse([name for name in given if name != "--methods-text"], "a radius has no curve to write")
-    with outputs.Outputs(out=output, csv=csv, plot=plot).reserved(file) as write:
+    words = outputs.SurvivalPicture(kind=kind, of=of).words(plot)
+    parts = list(release.values()) if isinstance(release, JointRelease) else [release]
+    if words and not isinstance(parts[0], results.SurvivalRelease):
+        raise ParameterError("--kind and --of draw survival curves", what, "Drop them.")
+    with outputs.Outputs(out=output, csv=csv, plot=plot).reserved(file, **words) as write:
         written = write(release)
     if as_json:
         more: dict[str, object] = {"methods_text": release.methods_text()} if methods_text else {}
@@ -97,6 +105,7 @@ def figures(release: Saved) -> dict[str, object]:
         "study": release.study,
         "entry": release.entry,
         "p_value": None if test is None else test.p_value,
+        **_mean_difference(release),
         "differs": None if test is None else test.where.ravel().tolist(),
         "grid": release.grid.points.tolist(),
         "values": release.values.ravel().tolist(),
@@ -104,6 +113,14 @@ def figures(release: Saved) -> dict[str, object]:
         "upper": band.upper.ravel().tolist(),
         "covers": band.covers,
     }
+
+
+def _mean_difference(release: Difference) -> dict[str, list[float]]:
+    """The difference of mean survival times with its interval, of survival curves."""
+    if not isinstance(release, SurvivalDifference):
+        return {}
+    found = release.rmst()
+    return {"rmst": [found.value, found.lower, found.upper]}
 
 
 def difference_of(release: Saved, names: str) -> Difference:

@@ -236,6 +236,8 @@ class _Checked:
                 )  # fmt: skip
             options[key] = value
         options |= given
+        if given.get("unit") == "":  # each of its records counts by itself: its data have no such column
+            options = {key: value for key, value in options.items() if key not in ("unit", "most", "order")}
         if isinstance(options.get("groups"), dict) and "n" not in given:
             options.pop("n", None)
         if options.get("by") is not None and "n" in options and "n" not in given:

@@ -13,12 +13,18 @@ from dpfda import api
 from dpfda.cli import options, outputs, planfiles, sources
 from dpfda.cli.commands import command
 from dpfda.cli.console import progress_bar
-from dpfda.core.errors import ParameterError
+from dpfda.core.errors import ParameterError, RecordError
 from dpfda.plans import SurvivalPlan
 from dpfda.reading.curves import Curves
 
 #: What a plan file settles about times, by the names of the options; who is in which group it does not.
 SETTLED = (*options.Protection.names(), *options.Horizon.names(), *sources.Units.names(), "groups")
+
+#: How a reader says that a cell is text, and what helps where columns are named already.
+NO_NUMBER = "A cell does not hold a number"
+NUMBERS = (
+    "Times are numbers and events 1 or 0: write 1 for yes and 0 for no, or name other columns in --time and --event."
+)
 
 
 @dataclass(frozen=True)
@@ -49,7 +55,12 @@ class Times(sources.Written):
             progress_bar(silent) as progress,
         ):
             how = self.keywords() | {"columns": [self.time, self.event], "ignore": table.ignored, "engine": self.engine}
-            yield api.read(data, progress=progress, **how)
+            try:
+                yield api.read(data, progress=progress, **how)
+            except RecordError as error:
+                if not error.problem.startswith(NO_NUMBER):
+                    raise
+                raise RecordError(error.problem, error.rows, NUMBERS, error.column) from None
 
 
 @command(first="epsilon horizon time event by unit ledger out plot")
@@ -68,6 +79,7 @@ def survival_command(
     times: Times,
     charge: options.Charge,
     output: outputs.Outputs,
+    picture: outputs.SurvivalPicture,
     display: outputs.Display,
 ) -> None:
     """Release a survival curve: the share without an event over time, some of the times being censored.
@@ -76,9 +88,10 @@ def survival_command(
     """
     planfiles.check_settled(context, plan, SETTLED)
     output.check_given(display)
+    words = picture.words(output.plot)
     ledger = charge.opened()
     with (
-        output.reserved(*sources.local(files), charge.ledger, plan) as write,
+        output.reserved(*sources.local(files), charge.ledger, plan, **words) as write,
         times.opened(files, display.silent) as records,
     ):
         release: Any

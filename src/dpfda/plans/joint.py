@@ -15,7 +15,7 @@ from dpfda.engines import Checkpoint, Declared, Summary
 from dpfda.plans.base import VERSION, Plan, SealedFact
 from dpfda.results.joint import JointRelease
 from dpfda.results.verdict import WORDS, Verdict
-from dpfda.results.wording import cost, number
+from dpfda.results.wording import cost
 
 P = TypeVar("P", bound=Plan[Any])
 
@@ -141,8 +141,8 @@ class JointPlan(SealedFact, ABC, Generic[P]):
             (
                 name,
                 f"{'about ' if plan.problem.count_is_private else ''}{plan.n:,}",
-                repr(plan.chosen),
-                number(plan.expected_risk),
+                plan.wording.method,
+                plan.wording.accuracy.brief_risk,
                 plan.verdict.word,
             )
             for name, plan in self.members.items()

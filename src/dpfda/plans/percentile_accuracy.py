@@ -135,6 +135,18 @@ class PercentileWords(AccuracyWords):
             ("verdict", plan.verdict.told),
         )
 
+    @property
+    def brief_risk(self) -> str:
+        return f"{super().brief_risk} ({self._typical})"
+
+    @property
+    def brief_error(self) -> str:
+        return self._typical
+
+    @property
+    def _typical(self) -> str:
+        return f"typical error {number(self.plan.accuracy.typical_error)} in the units of the curves"
+
     def _absolute(self, risk: float) -> float:
         return ABSOLUTE * math.sqrt(risk / float(self.plan.grid.weights.sum()))
 

@@ -162,7 +162,9 @@ class Ranks(Schedule):
         width = cells.high - cells.low
         quantiles = np.clip(cells.low + width * surface.quantile(table_levels(asked)), cells.low, cells.high)
         bands = np.clip(
-            cells.low + width * limits(surface, np.array(asked), self.records(drawn)), cells.low, cells.high
+            cells.low + width * limits(surface, np.array(asked), self.records(drawn), float(self.epsilon)),
+            cells.low,
+            cells.high,
         )
         table = PercentileTable(asked, cells.low, cells.high, quantiles, bands)
         bands[:, 0], bands[:, 1] = np.minimum(bands[:, 0], table.values), np.maximum(bands[:, 1], table.values)
@@ -199,6 +201,6 @@ class Ranks(Schedule):
         if self.design.count:
             more += f" A noisy count of the records gets {self.design.count} of epsilon."
         return (
-            f"{text}.{more} Each other number is an average over all records of a bounded wave of ranks and time. "
+            f"{text}.{more} All other numbers are averages over the records, each of a wave of ranks and time between two bounds. "
             "Percentile curves are fitted to all noisy numbers; they are smooth in time and never cross."
         )

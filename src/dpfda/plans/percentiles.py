@@ -193,6 +193,7 @@ class PercentilePlan(Plan[PercentileRelease]):
         if isinstance(design, RankDesign) and design != self.design:
             if (design.count > 0) != (self.neighbors == "add-remove") or design.most > self._time.size:
                 raise ParameterError("stages must suit their plan", repr(design), "Plan again with the same facts.")
+            self._ranks(design).rehearse()  # as when a plan is made: nothing may fail after a charge
             for computed in ("schedule", "problem", "accuracy"):
                 self.__dict__.pop(computed, None)
             self.__dict__["design"] = design
@@ -221,8 +222,11 @@ class PercentilePlan(Plan[PercentileRelease]):
 
     @cached_property
     def schedule(self) -> Ranks:
-        basis = cast(CosineBasis, self._time.first(self.design.most))
-        return Ranks(self._encoder, basis, self.design, self.epsilon)
+        return self._ranks(self.design)
+
+    def _ranks(self, design: RankDesign) -> Ranks:
+        basis = cast(CosineBasis, self._time.first(design.most))
+        return Ranks(self._encoder, basis, design, self.epsilon)
 
     @cached_property
     def problem(self) -> RankMoments:
@@ -263,8 +267,8 @@ class PercentilePlan(Plan[PercentileRelease]):
         low, high = self.range.low, self.range.high
         rows, more = self._rules
         text = (
-            f"Values are public in range, from {low:g} to {high:g}: what lies beyond counts as its ends. The guarantee "
-            f"holds whatever the data is; only accuracy depends on the range being a good one.{more}"
+            f"The range of values is public, from {low:g} to {high:g}: what lies beyond counts as its ends. The "
+            f"guarantee holds whatever the data is; only accuracy depends on the range being a good one.{more}"
         )
         values = () if self.value is None else (("values", self.value),)
         shown_levels = percent_words(self.levels)
@@ -283,11 +287,19 @@ class PercentilePlan(Plan[PercentileRelease]):
                 ("grid", repr(self.grid)),
                 *rows,
             ),
-            method=repr(self.chosen),
+            method=_stages_in_words(self.design),
             numbers=self.schedule.numbers_text,
             accuracy=PercentileWords(self, (high - low) * float(np.sqrt(self.grid.length)), "the range"),
             basis="cosines of ranks and of time",
         )
+
+
+def _stages_in_words(design: RankDesign) -> str:
+    """How ranks are released, for people who decide."""
+    shares = [f"{float(share):.2g}" for share in design.shares]
+    if len(shares) == 1:
+        return "moments of ranks in one stage"
+    return f"moments of ranks in {len(shares)} stages ({', '.join(shares[:-1])} and {shares[-1]} of epsilon)"
 
 
 # -- public facts ---------------------------------------------------------------------------------

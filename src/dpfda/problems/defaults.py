@@ -113,11 +113,13 @@ class DefaultProblem:
 
 
 def check_key(problem: Encoder, summary: Summary, what: str) -> None:
-    """Refuse a summary that was encoded in another way."""
+    """Refuse a summary that was encoded in another way, or whose count is none."""
     if summary.key != problem.key:
         raise PlanMismatch(
             f"This summary was made with another plan ({what}); summarise the {problem.record}s with this plan."
         )
+    if type(summary.count) is not int:
+        raise PlanMismatch("This summary does not count its records in whole numbers; it is damaged.")
 
 
 def check_count(problem: Counted, summary: Summary) -> None:

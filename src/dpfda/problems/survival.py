@@ -19,6 +19,7 @@ import numpy as np
 from dpfda.bounds.sensitivities import ManhattanSensitivity
 from dpfda.bounds.sensitivity import Sensitivity
 from dpfda.core import codec
+from dpfda.core.doubles import doubles
 from dpfda.core.errors import PlanMismatch, RecordError
 from dpfda.problems.defaults import DefaultProblem, check_count, check_key
 from dpfda.problems.stage import Part
@@ -41,7 +42,7 @@ CENSORED = 0.5
 MOST_TIMES = 4.0
 #: What is said of a record that cannot be used.
 UNUSABLE = "A time is missing, infinite or negative, or an event is neither 0 nor 1"
-CURE = "Repair it, or pass invalid='center' to count it as censored at 0."
+CURE = "Repair it (events coded 1 and 2: subtract 1), or pass invalid='center' to count it as censored at 0."
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,7 +57,7 @@ class Placed:
 
     def cells(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """The cell of each row, and which rows are usable; the others count as censored at 0."""
-        times, events = rows[:, 0], rows[:, 1]
+        times, events = doubles(rows).T  # in single precision the horizon would be rounded
         with np.errstate(all="ignore"):  # what a value does in a comparison is nobody's business
             usable = (times >= 0) & (times < np.inf) & ((events == 0) | (events == 1))
             inside = np.where(usable, np.minimum(times, self.horizon), 0.0)

@@ -13,6 +13,7 @@ import numpy as np
 
 from dpfda.bounds.loops import Block, add_up
 from dpfda.core import codec
+from dpfda.core.doubles import doubles
 from dpfda.core.errors import PlanMismatch, RecordError
 from dpfda.problems.defaults import HasNeighbors, check_count, check_key
 from dpfda.problems.summary import Summary, are_integers
@@ -45,11 +46,13 @@ class Cells:
     def cells(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """The cell of each value, and which curves are usable: all of their values are numbers."""
         usable = np.isfinite(rows).all(axis=1)
-        with np.errstate(invalid="ignore", over="ignore"):
-            places = np.clip(rows, self.low, self.high).astype(float, copy=False) - self.low
+        with np.errstate(all="ignore"):  # what a value does in a comparison or a cast is nobody's business
+            places = np.clip(doubles(rows), self.low, self.high)  # single precision would round the ends
+            places -= self.low
             places *= self.count / (self.high - self.low)
-        places[~usable] = self.middle
-        return np.minimum(places.astype(np.int64), self.count - 1), usable
+            places[~usable] = self.middle
+            cells = places.astype(np.int64)
+        return np.clip(cells, 0, self.count - 1, out=cells), usable
 
     @cached_property
     def edges(self) -> np.ndarray:
@@ -150,8 +153,12 @@ class ValueCells:
         points, count = self.cells.shape
         if totals.shape != (points * count,) or not are_integers(totals) or summary.count < 0:
             raise PlanMismatch("This summary does not have the plan's shape; summarise the records with this plan.")
-        each = self.table(summary).sum(axis=1)
-        if (totals < 0).any() or any(int(x) != summary.count * self.whole for x in each):
+        whole = summary.count * self.whole
+        damaged = bool((totals < 0).any() or (totals > whole).any())
+        if not damaged:
+            exact = totals if whole * count < 2**62 else totals.astype(object)  # of which no sum wraps around
+            damaged = any(int(x) != whole for x in exact.reshape(points, count).sum(axis=1))
+        if damaged:
             raise PlanMismatch("This summary holds counts that no curves can have; it is damaged.")
         check_count(self, summary)
 

@@ -24,9 +24,7 @@ def rows_at_once(width: int) -> int:
 def rows_of(values: object, width: int | None, lenient: bool) -> np.ndarray:
     """One row per record. In lenient reading no record decides how another is read."""
     if isinstance(values, np.ma.MaskedArray):
-        numeric = values.dtype.kind in "fiub"
-        with np.errstate(all="ignore"):  # what a value does in a cast is nobody's business
-            values = np.ma.filled(values.astype(float if numeric else object), np.nan if numeric else None)
+        values = unmasked(values)
     elif hasattr(values, "__array__") and not isinstance(values, np.ndarray):
         values = _as_array(values)
     # Whether a list forms an array depends on all of its records; lenient reading judges each alone.
@@ -41,6 +39,13 @@ def rows_of(values: object, width: int | None, lenient: bool) -> np.ndarray:
             cure="Pass one row per record and one column per value.",
         )
     return array
+
+
+def unmasked(values: np.ndarray) -> np.ndarray:
+    """The values of a masked array, missing where they are masked."""
+    numeric = values.dtype.kind in "fiub"
+    with np.errstate(all="ignore"):  # what a value does in a cast is nobody's business
+        return np.ma.filled(values.astype(float if numeric else object), np.nan if numeric else None)
 
 
 def _by_rows(values: Any, width: int | None, lenient: bool) -> np.ndarray:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,7 +16,6 @@ from dpfda.spaces.grid import AnyGrid
 
 if TYPE_CHECKING:
     from dpfda.plans.base import Plan
-    from dpfda.results.base import Release
     from dpfda.results.looks import Colors, Labels
 
 
@@ -94,12 +92,12 @@ class Drawn:
         if self.dimension > 1:
             return self._draw_surface(ax, kind, look)
         t = plots.fine(self.grid)
+        look = look.along(self._along)
         band, words = self.shown_band(level, t), (self._heading, self._line_name, str(self._measure))
-        return plots.caution(plots.curve(self.grid, self(t), band, ax, look, *words), self.cautions)
-
-    def _draw_more(self, ax: plots.Axes, releases: Mapping[str, Release]) -> plots.Axes:
-        """What stands beside the curves of some releases of this kind, by name, in one picture."""
-        return ax
+        ax = plots.curve(self.grid, self(t), band, ax, look, *words)
+        if self._within is not None:
+            plots.within(ax, self._within)
+        return plots.caution(ax, self.cautions)
 
     def _draw_surface(self, ax: plots.Places, kind: str, look: plots.Look) -> plots.Axes:
         if self.dimension > 2:
@@ -116,6 +114,16 @@ class Drawn:
     @property
     def _line_name(self) -> str:
         return "slope" if self.order else self.query
+
+    @property
+    def _along(self) -> str | None:
+        """What stands along the curve, where it is not the name of the grid."""
+        return None
+
+    @property
+    def _within(self) -> tuple[float, float] | None:
+        """What values can be at all, where that is narrower than what a picture might show."""
+        return None
 
     @property
     def _is_signed(self) -> bool:

@@ -52,6 +52,8 @@ class Panel:
     above: bool = False
     #: What the lower end of the values is at most.
     floor: float | None = None
+    #: What values can be at all: no others are shown, and a legend without a free corner stands above the axes.
+    within: tuple[float, float] | None = None
     #: How many lines were drawn, what the user wrote, and which words ("title", "xlabel", "ylabel") are the user's.
     lines: int = 0
     own: frozenset[str] = frozenset()
@@ -169,6 +171,9 @@ def _begin(ax: Axes, panel: Panel) -> None:
         ax.autoscale_view(scalex=False)
         if panel.floor is not None:
             ax.set_ylim(bottom=min(panel.floor, ax.get_ylim()[0]), auto=True)
+        if panel.within is not None:
+            (low, high), (least, most) = ax.get_ylim(), panel.within
+            ax.set_ylim(max(low, least), min(high, most), auto=True)
 
 
 def _set(ax: Axes, panel: Panel, estimated: bool) -> None:
@@ -251,7 +256,7 @@ def _set_space(flat: Axes, panel: Panel, size: float, estimated: bool) -> None:
 def _set_above(ax: Axes, panel: Panel, size: float, whole: float) -> None:
     """The legend, cautions and the title: what stands above the axes does so one above the other."""
     dots = dots_per_inch(ax) / 72
-    up = legends.place(ax, panel.legend, panel.above, max(6.0, size - 0.5), panel.own, whole)
+    up = legends.place(ax, panel.legend, panel.above, max(6.0, size - 0.5), panel.own, whole, panel.within is None)
     if panel.cautions:
         if panel.note is None:
             panel.note = ax.annotate(

@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import numpy as np
 
@@ -22,6 +22,7 @@ from dpfda.results.methods_text import text_of_several
 from dpfda.results.one_charge import UnderOneCharge
 from dpfda.results.percentiles import PercentileRelease
 from dpfda.results.statements import Statement
+from dpfda.results.survival import NAMES, SurvivalRelease, check_picture
 from dpfda.results.wording import cost, price
 
 if TYPE_CHECKING:
@@ -123,7 +124,10 @@ class JointRelease(UnderOneCharge, AsArray, Mapping[str, R]):
         self,
         ax: plots.Places = None,
         level: float = 0.95,
+        kind: str | None = None,
         *,
+        of: str | None = None,
+        at_risk: bool = True,
         label: Labels | None = None,
         color: Colors | None = None,
         xlabel: str | None = None,
@@ -141,6 +145,8 @@ class JointRelease(UnderOneCharge, AsArray, Mapping[str, R]):
             Where to draw; of surfaces, one for each. Default: a new figure.
         level : float, optional
             The probability of the bands.
+        kind, of, at_risk : optional
+            Of survival curves: as for :meth:`SurvivalRelease.plot`. Others have no such choice.
         label, color : mapping or sequence, optional
             Names and colours of the lines, by the name of each, or in order. Of surfaces: the words beside the colours,
             and a colour map.
@@ -153,7 +159,35 @@ class JointRelease(UnderOneCharge, AsArray, Mapping[str, R]):
             The first, where there are several.
         """
         look = plots.Look(label, color, xlabel, ylabel, title, legend)
+        if isinstance(self._any, SurvivalRelease):
+            return plots.fit(self._draw_survival(ax, level, look, kind or "smooth", of or "survival", at_risk))
+        for name, word in {"kind": kind, "of": of}.items():
+            if word is not None:
+                raise ParameterError(
+                    f"{name} is for pictures of survival curves",
+                    f"{name}={shown(word)} for {self.query}",
+                    f"Leave it out, or plot one {self.plan.member_word} at a time.",
+                )
         return plots.fit(self._draw(ax, level, look))
+
+    def _draw_survival(
+        self, ax: plots.Places, level: float, look: plots.Look, kind: str, of: str, at_risk: bool
+    ) -> plots.Axes:
+        """Survival curves, or what is made of them, with their bands and numbers at risk."""
+        check_picture(kind, of, at_risk)
+        releases: dict[str, SurvivalRelease] = cast(Any, self.releases)
+        first, steps = next(iter(releases.values())), kind == "steps"
+        parts = {name: part._shown(level, steps, of) for name, part in releases.items()}
+        look = look.with_names({name: self._label(name, part) for name, part in releases.items()})
+        named = first.title if of == "survival" else NAMES[of]
+        words = f"{named[:1].upper()}{named[1:]} by {self.plan.member_word}, {price(self.plan)}", NAMES[of]
+        if ax is None and MOST_BANDS < len(self) <= MOST_PANELS:
+            ax = plots.multiples(parts, first.grid.axes[-1], look, *words, steps)
+            return plots.caution(ax, self.cautions)
+        bands = [band for _, band in parts.values()] if len(self) <= MOST_BANDS else ()
+        curves, t = {name: values for name, (values, _) in parts.items()}, next(iter(parts.values()))[1].t
+        ax = plots.overlay(first.grid, curves, ax, words[0], bands, look, words[1], t, steps)
+        return plots.caution(first._draw_more(ax, releases if at_risk else {}, of), self.cautions)
 
     def _draw(self, ax: plots.Places, level: float, look: plots.Look) -> plots.Axes:
         first = self._any
@@ -168,7 +202,7 @@ class JointRelease(UnderOneCharge, AsArray, Mapping[str, R]):
         if isinstance(first, PercentileRelease):
             parts = {name: (part.values, part.shown_band(level)) for name, part in self.releases.items()}
             heading = f"Percentile curves by {self.plan.member_word}, {price(self.plan)}"
-            words = (look.with_names(names), heading, str(first._measure))
+            words = (look.with_names(names), heading, str(first._measure), first._within)
             return plots.caution(profiles.groups(parts, first.grid, first.levels, ax, *words), self.cautions)
         lines = {
             f"{name} {line}".rstrip(): (f"{names[name]} {line}".rstrip(), values)
@@ -179,13 +213,16 @@ class JointRelease(UnderOneCharge, AsArray, Mapping[str, R]):
         single, ylabel = len(lines) == len(self), str(first._measure)
         if single and ax is None and MOST_BANDS < len(self) <= MOST_PANELS:
             several = {name: (part.values, part.shown_band(level)) for name, part in self.releases.items()}
+            look = look.along(first._along)
             ax = plots.multiples(several, first.grid.axes[-1], look, heading, ylabel)
         else:
             few = single and len(self) <= MOST_BANDS
             bands = [part.shown_band(level) for part in self.releases.values()] if few else ()
+            look = look.along(first._along)
             curves = {key: values for key, (_, values) in lines.items()}
             ax = plots.overlay(first.grid, curves, ax, heading, bands, look, ylabel)
-            ax = first._draw_more(ax, self.releases)
+            if first._within is not None:
+                plots.within(ax, first._within)
         return plots.caution(ax, self.cautions)
 
     def _draw_maps(self, ax: plots.Places, look: plots.Look, heading: str) -> plots.Axes:

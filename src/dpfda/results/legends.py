@@ -52,8 +52,13 @@ def entries(ax: Axes) -> tuple[list[Artist], list[str]]:
     return [handle for handle, _ in lines], [label for _, label in lines]
 
 
-def place(ax: Axes, wanted: bool, above: bool, size: float, own: frozenset[str], whole: float) -> float:
-    """Set the legend; returns the points that it takes above the axes, where it is at most `whole` dots long."""
+def place(
+    ax: Axes, wanted: bool, above: bool, size: float, own: frozenset[str], whole: float, may_widen: bool = True
+) -> float:
+    """Set the legend; returns the points that it takes above the axes, where it is at most `whole` dots long.
+
+    Where the range of values must not be widened for it, a legend that finds no free corner stands above the axes.
+    """
     old = ax.get_legend()
     if old is not None and not hasattr(old, OURS):  # the user's own stays
         return 0.0
@@ -77,8 +82,9 @@ def place(ax: Axes, wanted: bool, above: bool, size: float, own: frozenset[str],
         spell(text, entry(label), limit, OF_ENTRY, own)
     if above:
         return float(legend.get_window_extent().height / dots) + 0.4 * size
-    _stand_free(ax, legend)
-    return 0.0
+    if _stand_free(ax, legend, may_widen):
+        return 0.0
+    return place(ax, wanted, True, size, own, whole)
 
 
 def _columns(
@@ -97,14 +103,19 @@ def _columns(
     return columns, 0.97 * ((room + between) / columns - between - handle)
 
 
-def _stand_free(ax: Axes, legend: Legend) -> None:
-    """Into a corner where nothing is; else room is made above the curves, unless a user fixed the range."""
+def _stand_free(ax: Axes, legend: Legend, may_widen: bool) -> bool:
+    """Into a corner where nothing is; else room is made above the curves, unless a user fixed the range.
+
+    Returns False where it has no place, for no room may be made.
+    """
     drawn = list(_drawn(ax))
     for corner in CORNERS:
         legend.set_loc(corner)
         box = legend.get_window_extent().padded(2)
         if not any(path.intersects_bbox(box, filled) for path, filled in drawn):
-            return
+            return True
+    if not may_widen:
+        return False
     whole = ax.get_window_extent()
     kept = {}
     for corner in ABOVE:
@@ -118,6 +129,7 @@ def _stand_free(ax: Axes, legend: Legend) -> None:
         low, high = ax.yaxis.get_transform().transform(np.array(ax.get_ylim()))
         top = low + (high - low) / min(1.0, max(LEAST, kept[best]))
         ax.set_ylim(top=float(ax.yaxis.get_transform().inverted().transform(top)), auto=True)
+    return True
 
 
 def _drawn(ax: Axes) -> Iterator[tuple[Path, bool]]:

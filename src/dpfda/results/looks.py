@@ -51,6 +51,10 @@ class Look:
         if self.legend not in (True, False) or not isinstance(self.legend, int):
             raise ParameterError("legend is True or False", shown(self.legend), "Pass legend=False to leave it out.")
 
+    def along(self, words: str | None) -> Look:
+        """The same with these words along the curves, where a user has none."""
+        return self if words is None or self.xlabel is not None else replace(self, xlabel=words)
+
     @property
     def words(self) -> Words:
         """The six of them, as a picture takes them."""

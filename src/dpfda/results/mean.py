@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike
 
+from dpfda.bounds.functions import RecordFunction
+from dpfda.bounds.units import Range
 from dpfda.core.errors import ParameterError
 from dpfda.results.bands import Band
 from dpfda.results.base import Release
@@ -82,9 +84,26 @@ class MeanRelease(Release):
         return super().title if self.plan.of is None else self._titled(self.plan.of.value)
 
     def _measured(self, otherwise: str) -> Measure:
-        if self.plan.of is None or self.plan.value is not None:
+        """Of a function: what it gives. What has a unit is what the curves are; other words are about the function."""
+        of, unit = self.plan.of, "" if self.plan.value is None else Measure.of(self.plan.value).unit
+        if of is None or (self.plan.value is not None and (not unit or type(of).value is RecordFunction.value)):
             return super()._measured(otherwise)
-        return Measure(self.plan.of.value)
+        level = getattr(of, "level", None)
+        at_level = unit and isinstance(level, float) and of.value.endswith(f" {level:g}")
+        return Measure(f"{of.value} {unit}" if at_level else of.value)
+
+    @property
+    def _along(self) -> str | None:
+        """Levels of a function are in the unit of the values."""
+        levels = getattr(self.plan.of, "levels", None)
+        if self.plan.value is None or levels is None or levels != self.grid or levels.unit or levels.name != "level":
+            return None
+        return str(Measure.of(self.plan.value).more("level of"))
+
+    @property
+    def _within(self) -> tuple[float, float] | None:
+        bound = None if self.plan.of is None or self.order else self.plan.of.bound
+        return (bound.low, bound.high) if isinstance(bound, Range) else None
 
     # -- bands ----------------------------------------------------------------------------------
 

@@ -260,11 +260,16 @@ class PercentileRelease(Release):
 
     def _draw(self, ax: plots.Places, level: float, kind: str, look: plots.Look) -> plots.Axes:
         """The manner of a glucose profile: the median, and between what percentiles lie about it shaded."""
-        words = (self._heading, str(self._measure))
+        words = (self._heading, str(self._measure), self._within)
         band = self.shown_band(level)
         return plots.caution(
             profiles.profile(self.grid, self.levels, self.values, band, ax, look, *words), self.cautions
         )
+
+    @property
+    def _within(self) -> tuple[float, float]:
+        """Values are public in this range: no picture shows others."""
+        return self.plan.range.low, self.plan.range.high
 
     def draw_difference(
         self, values: np.ndarray, band: Band, ax: plots.Places, look: plots.Look, title: str, ylabel: str

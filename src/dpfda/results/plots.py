@@ -154,6 +154,14 @@ def from_zero(ax: Axes) -> None:
     panel_of(ax).floor = 0.0
 
 
+def within(ax: Axes, ends: tuple[float, float]) -> Axes:
+    """Show no values beyond these, which cannot be."""
+    panel = panel_of(ax)
+    before = ends if panel.within is None else panel.within
+    panel.within = (min(ends[0], before[0]), max(ends[1], before[1]))
+    return ax
+
+
 def at_risk(ax: Axes, numbers: Sequence[Callable[[ArrayLike], np.ndarray]], names: Sequence[str]) -> Axes:
     """Have numbers stand below the axes: functions of what is along, for the curves that were drawn last."""
     panel = panel_of(ax)
@@ -198,7 +206,9 @@ def curves(
     return _headed(places, ax, look)
 
 
-def multiples(parts: Mapping[str, tuple[np.ndarray, Band]], grid: Grid, look: Look, title: str, ylabel: str) -> Axes:
+def multiples(
+    parts: Mapping[str, tuple[np.ndarray, Band]], grid: Grid, look: Look, title: str, ylabel: str, steps: bool = False
+) -> Axes:
     """Curves of several groups side by side on the same scales, each with its band. Returns the first axes."""
     names = list(parts)
     labels, colours = look.several(names)
@@ -210,7 +220,7 @@ def multiples(parts: Mapping[str, tuple[np.ndarray, Band]], grid: Grid, look: Lo
         part = Look(
             "", colours.get(name, INK), xlabel if below else "", ylabel if left else "", labels.get(name, name), False
         )
-        curve(grid, values, band, place, part)
+        curve(grid, values, band, place, part, steps=steps)
         place.tick_params(labelbottom=below)
         panel_of(place).own = look.own
     return _headed(places, None, look)
@@ -273,14 +283,20 @@ def overlay(
     bands: Sequence[Band] = (),
     look: Look = NONE,
     ylabel: str = "",
+    t: np.ndarray | None = None,
+    steps: bool = False,
 ) -> Axes:
-    """Several curves on one grid (or on its line, where they are components), named, with bands if there are any."""
+    """Several curves on one grid (or on its line, where they are components), named, with bands if there are any.
+
+    They are drawn at points `t`, where those are not the grid's, and as `steps` where that is wanted.
+    """
     labels, colours = look.several(list(curves)) if curves else ({}, {})
     ax, line = one_axes(ax), grid.axes[-1]
     panel = begun(ax, look, title, line, ylabel)
-    drawn = [_line(ax, panel, line.points, values, labels.get(n, n), colours.get(n)) for n, values in curves.items()]
+    at = line.points if t is None else t
+    drawn = [_line(ax, panel, at, values, labels.get(n, n), colours.get(n), steps) for n, values in curves.items()]
     for band, color in zip(bands, drawn, strict=False):
-        _shade(ax, band, color)
+        _shade(ax, band, color, steps)
     return ax
 
 

@@ -11,7 +11,8 @@ from dpfda.results.bands import Band
 from dpfda.results.fitting import panel_of
 from dpfda.results.legends import entries, entry
 from dpfda.results.looks import Look
-from dpfda.results.plots import COLOURS, INK, band_label, begun, one_axes, places_for
+from dpfda.results.plots import COLOURS, INK, begun, one_axes, percent, places_for
+from dpfda.results.plots import within as plots_within
 from dpfda.spaces.grid import Grid
 
 if TYPE_CHECKING:
@@ -44,8 +45,12 @@ def profile(
     look: Look | None = None,
     title: str = "",
     ylabel: str = "",
+    within: tuple[float, float] | None = None,
 ) -> Axes:
-    """Percentile curves of one population; their band shows as thin dotted lines about each of them."""
+    """Percentile curves of one population; thin lines about the median are its part of the band.
+
+    Bands of all curves would hide them. The values shown are those of what is drawn, and none beyond `within`.
+    """
     look = Look() if look is None else look
     name, color = look.one("")
     ax = one_axes(ax)
@@ -53,7 +58,7 @@ def profile(
     number, panel.lines = panel.lines, panel.lines + 1
     chosen: ColorType = COLOURS[number % len(COLOURS)] if color is None else color
     _draw(ax, grid.points, levels, values, band, chosen, name)
-    return ax
+    return ax if within is None else plots_within(ax, within)
 
 
 def _draw(
@@ -74,10 +79,16 @@ def _draw(
         ax.fill_between(t, values[low], values[high], color=color, alpha=alpha, linewidth=0, label=label)
     if band is None:
         return
-    for place in sorted({0, len(levels) - 1, *middle}):  # more would hide the curves
+    about = middle or others or list(pairs[-1])
+    for place in about:
         for number, side in enumerate((band.lower[place], band.upper[place])):
-            named = band_label(band) if place == number == 0 else None
-            ax.plot(t, side, color=color, linewidth=0.7, linestyle=(0, (1, 2)), alpha=0.9, label=named)
+            named = f"{lead}{_band_name(band, bool(middle))}" if place == about[0] and number == 0 else ""
+            ax.plot(t, side, color=color, linewidth=0.8, linestyle=(0, (4, 2)), label=entry(named) or None)
+
+
+def _band_name(band: Band, of_median: bool) -> str:
+    """The band for a legend. It holds for all percentiles at once, and the picture shows a part of it."""
+    return f"{percent(band.level)} band of the {'median' if of_median else 'innermost lines'}"
 
 
 def groups(
@@ -88,6 +99,7 @@ def groups(
     look: Look,
     title: str,
     ylabel: str,
+    within: tuple[float, float] | None = None,
 ) -> Axes:
     """Percentile curves of several groups: side by side on the same scales, or the innermost ones in given axes.
 
@@ -99,7 +111,7 @@ def groups(
         shown, place = innermost(levels), one_axes(ax)
         for name, (values, _) in parts.items():
             part = Look(labels[name], colours.get(name), look.xlabel, look.ylabel, look.title, look.legend)
-            profile(grid, [levels[i] for i in shown], values[shown], None, place, part, title, ylabel)
+            profile(grid, [levels[i] for i in shown], values[shown], None, place, part, title, ylabel, within)
             panel_of(place).own = look.own
         return place
     across = min(len(names), 3)
@@ -108,7 +120,7 @@ def groups(
     for i, (place, (name, (values, band))) in enumerate(zip(places, parts.items(), strict=True)):
         below, left = i + across >= len(names), i % across == 0
         part = Look("", colours.get(name, INK), xlabel if below else "", ylabel if left else "", labels[name], False)
-        profile(grid, levels, values, band, place, part)
+        profile(grid, levels, values, band, place, part, within=within)
         place.tick_params(labelbottom=below)
         panel_of(place).own = look.own
     first = places[0]

@@ -17,7 +17,7 @@ import scipy
 
 from dpfda.problems.rank_moments import LEVELS
 from dpfda.results.quantile_atoms import factors_of
-from dpfda.results.quantile_model import SHAPE, Model, Observed, Term, cosines, scores
+from dpfda.results.quantile_model import SHAPE, Model, Observed, Term, cosines, ranks, scores
 
 #: Public guesses of location, log scale, skewness and tails in units of the range: centre and scale of the constant,
 #: and the scale of the j-th cosine of time, over j.
@@ -37,14 +37,21 @@ LINKS = {"scale": 0.4, "skewness": 0.2}
 #: The scale of the tilt's first cosine; of order l and the j-th cosine of time, over l j. The first two orders repeat
 #: location and scale, and get this part of it. There are so many more orders than were released.
 TILT, REPEATED, MORE_ORDERS = 0.3, 0.1, 2
-#: Prior scales that are tried, as factors, and the standard deviation of the log of one.
-FACTORS, FACTOR_SCALE = np.exp(np.linspace(-2.4, 2.4, 9)), 1.0
-#: The next levels: normal scores through a logistic function, so much wider than the distribution: tails get room.
-LOGISTIC, WIDER = 1.702, 1.5
+#: Prior scales that are tried, as factors, and the standard deviation of the log of one above and below: many shapes
+#: hardly change in time. That of a tilt which stays has its own.
+FACTORS, ABOVE, BELOW, STAYING = np.exp(np.linspace(-4.8, 2.4, 13)), 1.0, 4.0, 2.0
+#: Prior scales that are chosen, of the plain family and of the tilted one beyond it.
+PLAIN, TILTED = (
+    ("location", "scale", "skewness"),
+    ("tilt", "tilt constant", "tails", "scale otherwise", "skewness otherwise"),
+)
+#: How many scales in a row may be worse before the search turns.
+MISSES = 2
 #: What sampling adds to the variance of the j-th mean cosine, over n j^2.
 SAMPLING = 0.7
-#: Blocks of the range that are told apart by the fit, and values in all: what a processor's cache holds.
-FEWEST_BLOCKS, MOST_VALUES = 128, 30_000
+#: Blocks of the range that are told apart by the fit, and values in all: what a processor's cache holds. The plain
+#: family, which tells roughly where values lie, takes fewer.
+FEWEST_BLOCKS, MOST_VALUES, ROUGHLY = 128, 30_000, 8_000
 #: Gauss-Newton steps, how far they go, and when they end.
 STEPS, PARTS, GAIN = 12, (1.0, 0.5, 0.25, 0.1, 0.03), 0.05
 #: Variances at first, as factors: from coarse to fine there are fewer false ends. Where numbers are missed by so many
@@ -101,7 +108,7 @@ class Surface:
         middle = (np.arange(cells) + 0.5) / cells
         shape = self.model.functions(self.coefficients)[:, :SHAPE].copy()
         shape[:, 3] = np.maximum(shape[:, 3], 0.0)  # never lighter tails than the normal's
-        u = scipy.special.expit(LOGISTIC / WIDER * scores(middle, shape))
+        u = ranks(scores(middle, shape))
         return np.asarray(np.minimum((u * LEVELS).astype(np.int64), LEVELS - 1))
 
 
@@ -132,12 +139,11 @@ def fitted(
     `pooled` shares of cells tell of values that many records have.
     """
     observed = [_within_reach(stage) for stage in observed]
-    blocks = observed[0].table.shape[1]
-    while len(shares) * blocks > MOST_VALUES and blocks > FEWEST_BLOCKS and blocks % 2 == 0:
-        blocks //= 2
+    cells, times = observed[0].table.shape[1], len(shares)
+    rough, blocks = (_blocks(cells, times, most) for most in (ROUGHLY, MOST_VALUES))
     with np.errstate(all="ignore"):
         factors = None if pooled is None else factors_of(pooled.shares, pooled.sd)
-        plain = [_without_tilt(observed, time, shares, n, blocks, ends, factors) for ends in (False, True)]
+        plain = [_without_tilt(observed, time, shares, n, rough, ends, factors) for ends in (False, True)]
         _, surface, ends = min(plain, key=lambda found: found[0])
         if len(observed) == 1:
             return surface
@@ -145,11 +151,18 @@ def fitted(
         if pooled is not None and factors is not None:
             factors = factors_of(pooled.shares, pooled.sd, np.diff(surface.cdf, axis=1).mean(axis=0))
         model = Model(observed, time, shares, blocks, terms, factors)
-        coefficients, widths = _carried_over(surface, model), {**surface.widths, "tilt": 1.0}
+        coefficients, widths = _carried_over(surface, model), {**surface.widths, **dict.fromkeys(TILTED, 1.0)}
         for _ in range(2):
             widths = _chosen(model, coefficients, widths, n)
             coefficients, _ = _climbed(model, coefficients, _scaled(model, widths), n)
     return Surface(model, coefficients, widths)
+
+
+def _blocks(cells: int, times: int, most: int) -> int:
+    """How many blocks of the range are told apart: as many as cells, halved until values are few enough."""
+    while times * cells > most and cells > FEWEST_BLOCKS and cells % 2 == 0:
+        cells //= 2
+    return cells
 
 
 def _within_reach(stage: Observed) -> Observed:
@@ -170,7 +183,7 @@ def _without_tilt(
 ) -> tuple[float, Surface, bool]:
     """The best surface of the plain family, with or without atoms at the ends, and its cost."""
     model = Model(observed, time, shares, blocks, _terms(observed[-1], time, shares, ends, 0), factors)
-    coefficients, widths = model.centre.copy(), {"location": 1.0, "scale": 1.0, "skewness": 1.0}
+    coefficients, widths = model.centre.copy(), dict.fromkeys(PLAIN, 1.0)
     coefficients[model.starts[:3]] = _start(model.observed[0], n)
     if ends:
         coefficients[model.starts[SHAPE : SHAPE + 2]] = -4.0
@@ -197,7 +210,7 @@ def _terms(
     stage: Observed, time: np.ndarray, shares: np.ndarray, ends: bool, tilts: int, course: np.ndarray | None = None
 ) -> list[Term]:
     """All functions of time of a model: as many cosines as the last stage tells of, and links to a `course`."""
-    counts = [int(min(len(shares), max(1, stage.functions[0] * part))) for part in COSINES]
+    counts = [int(min(time.shape[1], max(1, stage.functions[0] * part))) for part in COSINES]
     line = np.sqrt(3) * (2 * np.cumsum(shares) - shares - 1)
     terms = []
     for (name, (centre, constant, scale)), count in zip(PRIORS.items(), counts, strict=True):
@@ -216,7 +229,7 @@ def _terms(
         count = stage.functions[min(order, stage.orders) - 1]
         scale = TILT / order * (REPEATED if order < 3 else 1.0)
         falling = scale / np.arange(1.0, count + 1)
-        terms.append(Term(time[:, :count], np.zeros(count), falling, ("tilt",) * count))
+        terms.append(Term(time[:, :count], np.zeros(count), falling, ("tilt constant", *["tilt"] * (count - 1))))
     return terms
 
 
@@ -319,7 +332,7 @@ def _chosen(model: Model, coefficients: np.ndarray, widths: Mapping[str, float],
         except np.linalg.LinAlgError:  # rounding alone
             return np.inf
         v = scipy.linalg.solve_triangular(low, residual, lower=True)
-        prior = sum((np.log(tried[name]) / FACTOR_SCALE) ** 2 / 2 for name in parts)
+        prior = sum(_unlikely(name, tried[name]) for name in parts)
         return float(0.5 * v @ v + np.log(np.diag(low)).sum() + prior)
 
     found = dict(widths)
@@ -327,16 +340,28 @@ def _chosen(model: Model, coefficients: np.ndarray, widths: Mapping[str, float],
     for _ in range(3):
         before = dict(found)
         for name in parts:
+            here = int(np.argmin(np.abs(np.log(FACTORS / found[name]))))
             for step in (-1, 1):
-                while FACTORS[0] < found[name] < FACTORS[-1] or (found[name] == FACTORS[0]) == (step > 0):
-                    place = int(np.argmin(np.abs(FACTORS - found[name]))) + step
+                place, misses = here + step, 0
+                while 0 <= place < FACTORS.size and misses < MISSES:
                     trial = {**found, name: float(FACTORS[place])}
-                    if (cost := score(trial)) >= best:
-                        break
-                    found, best = trial, cost
+                    cost = score(trial)
+                    if cost < best:
+                        found, best, misses = trial, cost, 0
+                    else:
+                        misses += 1
+                    place += step
+                if found[name] != before[name]:
+                    break
         if found == before:
             break
     return found
+
+
+def _unlikely(name: str, factor: float) -> float:
+    """Minus the log of the prior of a factor of a prior scale."""
+    sd = STAYING if name == "tilt constant" else ABOVE if factor > 1 else BELOW
+    return float((np.log(factor) / sd) ** 2 / 2)
 
 
 # -- before data -----------------------------------------------------------------------------

@@ -2,7 +2,8 @@
 
 At a time, values of the range (from 0 to 1) are ``m + s (exp(g a) - 1)/g`` with ``a = sinh(sqrt(h) z)/sqrt(h)`` and z
 standard normal: location, scale, skewness and tails, each smooth in time. Atoms at both ends of the range hold what is
-clipped there, and a tilt by cosines of ranks bends the whole into any other shape. Everything here is public.
+clipped there, and a tilt by cosines of ranks bends the whole into any other shape: of ranks in the family itself, so
+that a shape which only moves and stretches in time has a tilt that stays. Everything here is public.
 """
 
 from __future__ import annotations
@@ -22,6 +23,8 @@ LOWEST, HIGHEST = np.array([-1.0, -7.0, -1.5, -3.0]), np.array([2.0, 1.0, 1.5, 4
 SHAPE, ENDS = 4, 2
 #: Below this a skewness or a tail is none.
 TINY = 1e-4
+#: Ranks are normal scores through a logistic function, so much wider than the distribution: tails get room.
+LOGISTIC, WIDER = 1.702, 1.5
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,6 +58,31 @@ def cosines(orders: int) -> np.ndarray:
     """``sqrt(2) cos(pi k u)`` at the middle of each level: one row per level."""
     u = (np.arange(LEVELS) + 0.5) / LEVELS
     return np.asarray(np.sqrt(2) * np.cos(np.pi * np.outer(u, np.arange(1, orders + 1))))
+
+
+def waves(u: np.ndarray, orders: int) -> tuple[np.ndarray, np.ndarray]:
+    """``sqrt(2)`` times cosines and sines of ``pi k u``, for each order: (times, orders, values)."""
+    found = np.empty((2, len(u), orders, u.shape[1]))
+    twice = 2 * np.cos(np.pi * u)
+    before, here = np.sqrt(2) * np.stack([np.ones_like(u), np.zeros_like(u)]), np.empty((2, *u.shape))
+    here[0], here[1] = np.sqrt(0.5) * twice, np.sqrt(2) * np.sin(np.pi * u)
+    for order in range(orders):
+        found[:, :, order] = here
+        before, here = here, twice * here - before
+    return found[0], found[1]
+
+
+def wave_sums(u: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """Sums over orders of weights (times, orders) and the cosines of :func:`waves`, from the last order down."""
+    twice, here, after = 2 * np.cos(np.pi * u), np.zeros_like(u), np.zeros_like(u)
+    for weight in weights.T[::-1]:
+        here, after = weight[:, None] + twice * here - after, here
+    return np.asarray(np.sqrt(2) * (twice / 2 * here - after))
+
+
+def ranks(z: np.ndarray) -> np.ndarray:
+    """Levels between 0 and 1 of standard normal scores."""
+    return np.asarray(scipy.special.expit(LOGISTIC / WIDER * z))
 
 
 def scores(x: np.ndarray, shape: np.ndarray) -> np.ndarray:
@@ -143,10 +171,6 @@ class Model:
         """Cosines of ranks on the blocks: (times, orders of all stages, blocks)."""
         return np.concatenate([self._averaged(stage.table, stage.orders) for stage in self.observed], axis=1)
 
-    @cached_property
-    def _tilting(self) -> np.ndarray | None:
-        return self._averaged(self.observed[-1].table, self.tilts) if self.tilts else None
-
     def _averaged(self, table: np.ndarray, orders: int) -> np.ndarray:
         found = cosines(orders)[table].reshape(len(table), self.blocks, -1, orders)
         if self.factors is None:
@@ -170,22 +194,16 @@ class Model:
         """Probabilities of all cells of the range, one row per time: those of blocks, shared out among their cells."""
         cells = self.observed[-1].table.shape[1]
         edges, functions = np.linspace(0, 1, cells + 1), self.functions(coefficients)
-        tilting = cosines(self.tilts)[self.observed[-1].table].transpose(0, 2, 1) if self.tilts else None
-        fine = self._masses(functions, edges, tilting, self.factors)[0].reshape(len(functions), self.blocks, -1)
+        fine = self._masses(functions, edges, self.factors)[0].reshape(len(functions), self.blocks, -1)
         fine *= (self.block_masses(functions) / np.maximum(fine.sum(axis=2), 1e-300))[:, :, None]
         return fine.reshape(len(functions), cells)
 
     def block_masses(self, functions: np.ndarray) -> np.ndarray:
         """Probabilities of blocks, one row per time."""
-        return self._masses(functions, self._edges, self._tilting, self._block_factors)[0]
+        return self._masses(functions, self._edges, self._block_factors)[0]
 
     def _masses(
-        self,
-        functions: np.ndarray,
-        edges: np.ndarray,
-        tilting: np.ndarray | None,
-        factors: np.ndarray | None,
-        slopes: bool = False,
+        self, functions: np.ndarray, edges: np.ndarray, factors: np.ndarray | None, slopes: bool = False
     ) -> tuple[np.ndarray, np.ndarray]:
         """Probabilities between edges, and their derivatives by the functions of time (times, functions, cells)."""
         z, by_shape = _scores(edges[1:-1], functions[:, :SHAPE], slopes)
@@ -194,9 +212,9 @@ class Model:
         below = np.concatenate([sides[0], scipy.special.ndtr(z), sides[1]], axis=1)
         smooth = np.maximum(np.diff(below, axis=1), 1e-300)
         factor = np.ones((1, 1)) if factors is None else factors[None]
-        if tilting is not None:
-            bent = np.matmul(functions[:, None, SHAPE + ENDS :], tilting)[:, 0]
-            factor = factor * np.exp(np.maximum(bent - bent.max(axis=1, keepdims=True), -60))
+        if self.tilts:
+            tilt, cosine, by_rank = self._tilt(functions, (edges[1:] + edges[:-1]) / 2, slopes)
+            factor = factor * np.exp(np.maximum(tilt - tilt.max(axis=1, keepdims=True), -60))
         smooth = smooth * factor
         total = smooth.sum(axis=1, keepdims=True)
         smooth /= total
@@ -210,15 +228,34 @@ class Model:
         density = np.zeros((times, SHAPE, edges.size))
         density[:, :, 1:-1] = np.exp(-z * z / 2)[:, None] / np.sqrt(2 * np.pi) * by_shape
         moved = np.diff(density, axis=2) * (factor / total)[:, None]
+        if self.tilts:
+            moved += smooth[:, None] * by_rank
         moved -= moved.sum(axis=2, keepdims=True) * smooth[:, None]
         by_ends = -atoms[:, :, None] * masses[:, None]
         by_ends[:, 0, 0] += atoms[:, 0]
         by_ends[:, 1, -1] += atoms[:, 1]
         parts = [moved / whole[:, None], by_ends]
-        if tilting is not None:
-            mean = np.matmul(tilting, smooth[:, :, None])
-            parts.append((smooth / whole)[:, None] * (tilting - mean))
+        if self.tilts:
+            mean = np.matmul(cosine, smooth[:, :, None])
+            parts.append((smooth / whole)[:, None] * (cosine - mean))
         return masses, np.concatenate(parts, axis=1)
+
+    def _tilt(self, functions: np.ndarray, x: np.ndarray, slopes: bool) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """The log of the tilt at values `x`, its cosines of ranks, and its derivatives by the shape that ranks are of.
+
+        Ranks are those of a shape whose tails are no lighter than normal ones.
+        """
+        shape, tilts = functions[:, :SHAPE].copy(), functions[:, SHAPE + ENDS :]
+        shape[:, -1] = np.maximum(shape[:, -1], 0.0)
+        z, by_shape = _scores(x, shape, slopes)
+        u = ranks(z)
+        tilt = wave_sums(u, tilts)
+        if not slopes:
+            return tilt, tilt, tilt
+        cosine, sine = waves(u, self.tilts)
+        steep = -np.matmul((tilts * np.pi * np.arange(1, self.tilts + 1))[:, None], sine)[:, 0]
+        by_shape[:, -1] *= functions[:, SHAPE - 1 : SHAPE] > 0
+        return tilt, cosine, (steep * LOGISTIC / WIDER * u * (1 - u))[:, None] * by_shape
 
     # -- mean cosines ------------------------------------------------------------------------
 
@@ -238,12 +275,18 @@ class Model:
         """The same, and the derivatives by all coefficients: one row per mean."""
         masses, by_functions = self.slopes_of_masses(coefficients)
         slopes = np.matmul(self._tables, by_functions.transpose(0, 2, 1)) * self.shares[:, None, None]
-        most, found = max(self._rows), []
+        most, starts = max(self._rows), np.append(0, np.cumsum(self._rows))
+        wide = [i for i, k in enumerate(self._rows) if k > 1]
+        level = [i for i, k in enumerate(self._rows) if k == 1]  # the constant of time alone: no table is needed
+        found = np.empty((starts[-1], self.starts[-1]))
         for place, term in enumerate(self.terms):
-            spread = np.matmul(self.time[:, :most].T, slopes[:, :, place].T[:, :, None] * term.basis)
-            found.append(np.concatenate([spread[i, :k] for i, k in enumerate(self._rows)]))
-        return self._means(masses), np.concatenate(found, axis=1)
+            own = slice(self.starts[place], self.starts[place + 1])
+            found[starts[level], own] = slopes[:, level, place].T @ (term.basis * self.time[:, :1])
+            spread = np.matmul(self.time[:, :most].T, slopes[:, wide, place].T[:, :, None] * term.basis)
+            for i, rows in zip(wide, spread, strict=True):
+                found[starts[i] : starts[i + 1], own] = rows[: self._rows[i]]
+        return self._means(masses), found
 
     def slopes_of_masses(self, coefficients: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Probabilities of blocks, and their derivatives by the functions of time."""
-        return self._masses(self.functions(coefficients), self._edges, self._tilting, self._block_factors, True)
+        return self._masses(self.functions(coefficients), self._edges, self._block_factors, True)

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Protocol
 
-from dpfda.results.wording import Planned, Priced, Together, number
+from dpfda.results.wording import Planned, Priced, Together
 
 if TYPE_CHECKING:
     import numpy as np
@@ -248,7 +248,7 @@ def limits(plan: Planned, group: str = "") -> str:
     words = plan.wording
     size = "" if plan.problem.count_is_private or group else f" The number of {words.record}s, {plan.n:,}, is public."
     several = (
-        f"a person who belongs to several {words.record}s"
+        f"a person whose data stand under several {words.record}s"
         if words.piece
         else f"a person who contributes several {words.record}s"
     )
@@ -292,7 +292,7 @@ def how_drawn(release: Drawn) -> str:
     """How a release was drawn, and what was done after the noise."""
     outcome = release.plan.schedule.outcome(release.drawn)
     came, after = (f" {words}" if words else "" for words in (outcome, after_noise(release)))
-    return f"Method {release.plan.chosen!r}{drawn_with(release)}. {RANDOMNESS}{came}{after}"
+    return f"Method {release.plan.wording.method}{drawn_with(release)}. {RANDOMNESS}{came}{after}"
 
 
 def drawn_with(release: Drawn) -> str:
@@ -315,9 +315,9 @@ def after_noise(release: Drawn) -> str:
 
 def member(plan: Planned, drawn: str = "") -> str:
     """One group or class in a line; `drawn` says with which kernel and noise, where they are not all alike."""
-    error = f"expected error {number(plan.expected_error)} (squared L2, noise only)"
-    how = f"{plan.chosen!r}{drawn};" if drawn else f"{plan.chosen!r},"
-    return f"{counted(plan)}, {how} {error}. {plan.verdict.sentence}"
+    words = plan.wording
+    how = f"{words.method}{drawn};" if drawn else f"{words.method},"
+    return f"{counted(plan)}, {how} {words.accuracy.brief_error}. {plan.verdict.sentence}"
 
 
 def counted(plan: Planned) -> str:

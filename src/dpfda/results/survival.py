@@ -42,6 +42,8 @@ FITTED = "smooth hazards fitted to all noisy counts"
 #: What a picture shows, and how it draws it.
 Of = Literal["survival", "incidence", "hazard"]
 NAMES = {"survival": "survival probability", "incidence": "cumulative incidence", "hazard": "cumulative hazard"}
+#: Steps of a picture: more of them look like a smooth curve.
+MOST_STEPS = 50
 #: Nobody is left below this.
 NOBODY = 1e-12
 
@@ -270,23 +272,38 @@ class SurvivalRelease(Release):
         -------
         matplotlib Axes
         """
-        check_choice("kind", kind, ("smooth", "steps", "map"))
-        check_choice("of", of, tuple(NAMES))
-        check_choice("at_risk", at_risk, (True, False))
+        check_picture(kind, of, at_risk)
         look = plots.Look(label, color, xlabel, ylabel, title, legend)
-        t = self.grid.points if kind == "steps" else plots.fine(self.grid)
-        band = _turned(self.shown_band(level, t), of)
+        values, band = self._shown(level, kind == "steps", of)
         name = self._line_name if of == "survival" else NAMES[of]
         heading = self._heading if of == "survival" else f"{NAMES[of].capitalize()}, {price(self.plan)}"
-        ax = plots.curve(self.grid, OF[of](self(t)), band, ax, look, heading, name, NAMES[of], kind == "steps")
+        ax = plots.curve(self.grid, values, band, ax, look, heading, name, NAMES[of], kind == "steps")
         self._draw_more(ax, {look.one(name)[0]: self} if at_risk else {}, of)
         return plots.fit(plots.caution(ax, self.cautions))
+
+    def _shown(self, level: float, steps: bool, of: str) -> tuple[np.ndarray, Band]:
+        """What is drawn, and its band: smooth, or in steps at bins of the counts.
+
+        A step lasts up to the next one, and its band holds all of it: the lower limit is that of its end.
+        """
+        t = self._step_times if steps else plots.fine(self.grid)
+        band = self.shown_band(level, t)
+        if steps:
+            band = replace(band, lower=np.append(band.lower[1:], band.lower[-1]))
+        return OF[of](self(t)), _turned(band, of)
+
+    @property
+    def _step_times(self) -> np.ndarray:
+        """Edges of the bins of events, or of every so many where there are more than a picture can show."""
+        edges = self.times[self.events.event_edges]
+        few = edges[:: -(-(edges.size - 1) // MOST_STEPS)]
+        return few if few[-1] == edges[-1] else np.append(few, edges[-1])
 
     def _draw_more(self, ax: plots.Axes, releases: Mapping[str, Release], of: str = "survival") -> plots.Axes:
         if of == "hazard":
             plots.from_zero(ax)
         else:
-            ax.set_ylim(0.0, 1.0)
+            plots.within(ax, (0.0, 1.0)).set_ylim(0.0, 1.0)
         numbers = [part.at_risk for part in releases.values() if isinstance(part, SurvivalRelease)]
         return plots.at_risk(ax, numbers, list(releases))
 
@@ -298,6 +315,13 @@ class SurvivalRelease(Release):
         return super()._columns(level) | {"at_risk": np.round(self.at_risk(self.grid.points), 1)}
 
 
+def check_picture(kind: str, of: str, at_risk: bool) -> None:
+    """Refuse a picture that there is none of."""
+    check_choice("kind", kind, ("smooth", "steps", "map"))
+    check_choice("of", of, tuple(NAMES))
+    check_choice("at_risk", at_risk, (True, False))
+
+
 #: What is made of survival.
 OF = {"survival": lambda s: s, "incidence": lambda s: 1 - s, "hazard": lambda s: -np.log(np.maximum(s, NOBODY))}
 
@@ -306,5 +330,5 @@ def _turned(band: Band, of: str) -> Band:
     """A band of survival as one of what is made of it."""
     if of == "survival":
         return band
-    covers = band.covers.replace("survival", "cumulative incidence" if of == "incidence" else "cumulative hazard")
+    covers = band.covers.replace("survival", "incidence" if of == "incidence" else "cumulative hazard")
     return Band(band.t, OF[of](band.upper), OF[of](band.lower), band.level, covers)

@@ -39,6 +39,8 @@ class Estimate:
     --------
     >>> print(Estimate(420.0, 390.0, float("inf"), 0.95))
     420 (95 % interval: from 390 to beyond the horizon)
+    >>> print(Estimate(float("inf"), float("inf"), float("inf"), 0.95))
+    not reached before the horizon (95 % interval: nowhere before it)
     """
 
     value: float
@@ -55,6 +57,8 @@ class Estimate:
 
     def __str__(self) -> str:
         shown = "not reached before the horizon" if np.isinf(self.value) else f"{self.value:.4g}"
+        if np.isinf(self.lower):
+            return f"{shown} ({round(100 * self.level, 6):g} % interval: nowhere before it)"
         ends = ["beyond the horizon" if np.isinf(end) else f"{end:.4g}" for end in self]
         return f"{shown} ({round(100 * self.level, 6):g} % interval: from {ends[0]} to {ends[1]})"
 

@@ -131,6 +131,16 @@ class AccuracyWords:
         )
 
     @property
+    def brief_risk(self) -> str:
+        """The expected risk for a row of several plans."""
+        return number(self.plan.expected_risk)
+
+    @property
+    def brief_error(self) -> str:
+        """What the noise does, for a line about one of several plans."""
+        return f"expected error {number(self.plan.expected_error)} (squared L2, noise only)"
+
+    @property
     def sentence(self) -> str:
         """The same in a paragraph."""
         rms, total = math.sqrt(self.plan.expected_error), math.sqrt(self.plan.expected_risk)

@@ -140,6 +140,7 @@ class Shares(Pooling):
             raise RecordError(self.unusable, np.flatnonzero(~usable).tolist(), self.cure)
         sizes = self.check_sizes(starts, len(rows))
         places, count = self.placing.shape
+        cells = np.clip(cells, 0, count - 1)  # a cell that is none would be another unit's
         owner = np.repeat(np.arange(starts.size), sizes)[usable]
         parts = np.empty((starts.size, places, count), dtype=np.float32)
         rows_of = np.bincount(owner, minlength=starts.size)
