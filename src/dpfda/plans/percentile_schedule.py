@@ -201,6 +201,6 @@ class Ranks(Schedule):
         if self.design.count:
             more += f" A noisy count of the records gets {self.design.count} of epsilon."
         return (
-            f"{text}.{more} All other numbers are averages over the records, each of a wave of ranks and time between two bounds. "
-            "Percentile curves are fitted to all noisy numbers; they are smooth in time and never cross."
+            f"{text}.{more} All other numbers are averages over the records, each of a wave of ranks and time between "
+            "two bounds. Percentile curves are fitted to all noisy numbers; they are smooth in time and never cross."
         )

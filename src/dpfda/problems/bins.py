@@ -17,8 +17,8 @@ import numpy as np
 
 from dpfda.bounds.sensitivities import ManhattanSensitivity
 from dpfda.bounds.sensitivity import Sensitivity
-from dpfda.problems.defaults import DefaultProblem
 from dpfda.problems.density import DensityProblem, spread
+from dpfda.problems.same_records import SameSummary
 from dpfda.problems.stage import Part
 from dpfda.problems.summary import Summary
 from dpfda.spaces.grid import Grid
@@ -30,46 +30,15 @@ MOST_TIMES = 4.0
 
 
 @dataclass(frozen=True, eq=False)
-class BinProblem(DefaultProblem):
+class BinProblem(SameSummary):
     """The share of points in each of several bins of a line, which begin at the atoms `starts` of `inner`."""
 
     inner: DensityProblem
     starts: tuple[int, ...]
 
     @property
-    def key(self) -> str:
-        """The density's own: nothing is read again."""
-        return self.inner.key
-
-    @property
-    def n(self) -> int:
-        return self.inner.n
-
-    @property
-    def width(self) -> int:
-        return self.inner.width
-
-    @property
-    def record(self) -> str:
-        return self.inner.record
-
-    @property
-    def invalid(self) -> str:
-        return self.inner.invalid
-
-    @property
-    def neighbors(self) -> str:
-        return self.inner.neighbors
-
-    @property
     def size(self) -> int:
         return len(self.starts)
-
-    def total(self, batch: np.ndarray) -> np.ndarray:
-        return self.inner.total(batch)
-
-    def check(self, summary: Summary) -> None:
-        self.inner.check(summary)
 
     def estimate(self, summary: Summary) -> list[Fraction]:
         ends = (*self.starts[1:], summary.totals.size)

@@ -13,13 +13,11 @@ from dpfda.bounds.sensitivities import BoxSensitivity
 from dpfda.bounds.sensitivity import Sensitivity
 from dpfda.core.errors import PlanMismatch
 from dpfda.noise import Choice
-from dpfda.problems.defaults import DefaultProblem
 from dpfda.problems.mean import MeanProblem
+from dpfda.problems.same_records import SameRecords
 from dpfda.problems.stage import Part, Stage
 from dpfda.problems.summary import Summary, are_integers
 from dpfda.spaces.basis import Eigenbasis
-from dpfda.spaces.grid import AnyGrid
-from dpfda.spaces.rules import Rules
 
 #: Scores are in records; the public price of a candidate is rounded to this fraction of one. Any value is
 #: valid: prices are the same for all data.
@@ -29,7 +27,7 @@ FLOATS = 2**48
 
 
 @dataclass(frozen=True, eq=False)
-class DerivedProblem(DefaultProblem):
+class DerivedProblem(SameRecords):
     """Records as `inner` reads them."""
 
     inner: MeanProblem
@@ -37,34 +35,6 @@ class DerivedProblem(DefaultProblem):
     @property
     def basis(self) -> Eigenbasis:
         return self.inner.basis
-
-    @property
-    def n(self) -> int:
-        return self.inner.n
-
-    @property
-    def neighbors(self) -> str:
-        return self.inner.neighbors
-
-    @property
-    def invalid(self) -> str:
-        return self.inner.invalid
-
-    @property
-    def alignment(self) -> Rules | None:
-        return self.inner.alignment
-
-    @property
-    def record(self) -> str:
-        return self.inner.record
-
-    @property
-    def record_grid(self) -> AnyGrid:
-        return self.inner.record_grid
-
-    @property
-    def width(self) -> int:
-        return self.inner.width
 
     @property
     def prior_energy(self) -> np.ndarray:

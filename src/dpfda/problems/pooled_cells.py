@@ -16,63 +16,21 @@ from dpfda.bounds import exact
 from dpfda.bounds.sensitivities import ManhattanSensitivity
 from dpfda.bounds.sensitivity import Sensitivity
 from dpfda.problems.bins import MOST_TIMES
-from dpfda.problems.defaults import DefaultProblem
+from dpfda.problems.same_records import SameSummary
 from dpfda.problems.summary import Summary
 from dpfda.problems.value_cells import ValueCells
 from dpfda.spaces.basis import CosineBasis
-from dpfda.spaces.grid import Grid
-from dpfda.spaces.rules import Rules
 
 #: Shares of times are whole numbers of 2^-40 of one, over their own sum: they add up to one exactly.
 TIME_BITS = 40
 
 
 @dataclass(frozen=True, eq=False)
-class PooledCells(DefaultProblem):
+class PooledCells(SameSummary):
     """The share of each cell among all values of the records of `inner`, over all times by their weights."""
 
     inner: ValueCells
     basis: CosineBasis
-
-    # -- records are read as for all stages -------------------------------------------------
-
-    @property
-    def key(self) -> str:
-        return self.inner.key
-
-    @property
-    def n(self) -> int:
-        return self.inner.n
-
-    @property
-    def width(self) -> int:
-        return self.inner.width
-
-    @property
-    def record(self) -> str:
-        return self.inner.record
-
-    @property
-    def record_grid(self) -> Grid:
-        return self.inner.grid
-
-    @property
-    def alignment(self) -> Rules | None:
-        return self.inner.alignment
-
-    @property
-    def invalid(self) -> str:
-        return self.inner.invalid
-
-    @property
-    def neighbors(self) -> str:
-        return self.inner.neighbors
-
-    def total(self, batch: np.ndarray) -> np.ndarray:
-        return self.inner.total(batch)
-
-    def check(self, summary: Summary) -> None:
-        self.inner.check(summary)
 
     # -- the statistic ----------------------------------------------------------------------
 

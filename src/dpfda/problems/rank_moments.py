@@ -18,12 +18,10 @@ import numpy as np
 from dpfda.bounds import exact
 from dpfda.bounds.sensitivities import EuclideanSensitivity
 from dpfda.bounds.sensitivity import Sensitivity
-from dpfda.problems.defaults import DefaultProblem
+from dpfda.problems.same_records import SameSummary
 from dpfda.problems.summary import Summary
 from dpfda.problems.value_cells import ValueCells
 from dpfda.spaces.basis import CosineBasis
-from dpfda.spaces.grid import Grid
-from dpfda.spaces.rules import Rules
 
 #: Levels that a rank is snapped to; features of a level in whole numbers of 2^-24, time functions of 2^-40: whatever
 #: they are, sensitivities are those of the rounded ones (derivations: percentiles).
@@ -75,7 +73,7 @@ def _root(square: int) -> float:
 
 
 @dataclass(frozen=True, eq=False)
-class RankMoments(DefaultProblem):
+class RankMoments(SameSummary):
     """Mean features of the records of `inner` whose cells have the levels `table`, in the cosines of `basis`.
 
     `functions` says how many cosines of time each order has, `weights` what it is multiplied by. Where n is private,
@@ -88,46 +86,6 @@ class RankMoments(DefaultProblem):
     weights: tuple[float, ...]
     basis: CosineBasis
     counts: bool = False
-
-    # -- records are read as for all stages -------------------------------------------------
-
-    @property
-    def key(self) -> str:
-        return self.inner.key
-
-    @property
-    def n(self) -> int:
-        return self.inner.n
-
-    @property
-    def width(self) -> int:
-        return self.inner.width
-
-    @property
-    def record(self) -> str:
-        return self.inner.record
-
-    @property
-    def record_grid(self) -> Grid:
-        return self.inner.grid
-
-    @property
-    def alignment(self) -> Rules | None:
-        return self.inner.alignment
-
-    @property
-    def invalid(self) -> str:
-        return self.inner.invalid
-
-    @property
-    def neighbors(self) -> str:
-        return self.inner.neighbors
-
-    def total(self, batch: np.ndarray) -> np.ndarray:
-        return self.inner.total(batch)
-
-    def check(self, summary: Summary) -> None:
-        self.inner.check(summary)
 
     # -- the statistic ----------------------------------------------------------------------
 
