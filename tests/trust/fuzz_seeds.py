@@ -101,6 +101,10 @@ def plans() -> dict[str, object]:
         ),
         "classifier": kernel_plan(classes=("no", "yes")),
         "huber": kernel_plan(criterion="huber", bound=(0, 1)),
+        "above": mean_plan(bound=None, of=dp.Above(0.5)),
+        "time above": mean_plan(bound=None, of=dp.TimeAbove([0.2, 0.5])),
+        "percentiles": dp.PercentilePlan(n=100, epsilon=1, range=(0, 1), grid=LINE, cells=64, levels=(0.5,)),
+        "survival": dp.SurvivalPlan(n=100, epsilon=1, horizon=2.0),
         "radius": dp.plans.RadiusPlan(n=100, epsilon=1, grid=LINE, bound=dp.L2Ball(8.0)),
         "groups": GroupPlan(("north", "south"), (mean_plan(), mean_plan(n=9))),
         "classes": ClassPlan(

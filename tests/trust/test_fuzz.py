@@ -72,7 +72,7 @@ def test_mutated_files_are_read_or_refused(name):
 # -- every field of every fact ---------------------------------------------------------------------------
 
 #: Facts that no file holds: functions, what is made anew from a plan's fields, and what KNorm and Blocks share.
-UNWRITTEN = {"Custom", "InputBox", "FeatureMap", "Logistic", "Hinge", "Huber", "BallMethod", "Range", "RMS"}
+UNWRITTEN = {"Custom", "InputBox", "FeatureMap", "Logistic", "Hinge", "Huber", "BallMethod", "RMS"}
 
 
 def concrete() -> set[str]:

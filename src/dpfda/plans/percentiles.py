@@ -315,7 +315,7 @@ def as_values(given: object) -> Range:
     try:
         low, high = cast(Any, given)
     except (TypeError, ValueError):
-        raise ParameterError("range is a pair of numbers, or dp.Range", shown(given), cure) from None
+        raise ParameterError("a range of values is a pair of numbers", shown(given), cure) from None
     if isinstance(low, int | float | np.number) and isinstance(high, int | float | np.number) and high < low:
         raise ParameterError("a range runs from a number to a larger one", (low, high), f"Pass range=({high}, {low}).")
     return Range(low, high)

@@ -230,7 +230,8 @@ class PercentileRelease(Release):
             "The band holds the percentile curves of the population, for all levels shown and all points of the grid "
             "at once, with the probability that it states. It adds the noise, how far a sample strays from its "
             "population, and what the fit smooths away, as far as the released numbers tell: percentile curves are "
-            f"assumed to be about as smooth in time as these say. {self._lattice_words}"
+            "assumed to be about as smooth in time as these say, and jumps and sharp edges beyond that can be missed. "
+            f"{self._lattice_words}"
         )
 
     @property

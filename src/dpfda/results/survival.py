@@ -235,7 +235,8 @@ class SurvivalRelease(Release):
         return (
             "The band shown holds the survival curve of the population everywhere at once, if the records are an "
             "independent sample of it, censoring says nothing about the event, and hazards change within a bin of the "
-            "counts no more than between bins. Intervals of mean and median survival rest on the same."
+            "counts no more than between bins: where times are rounded to steps as long as these (months, say), it can "
+            "miss. Intervals of mean and median survival rest on the same."
         )
 
     # -- pictures and files -----------------------------------------------------------------
