@@ -61,6 +61,7 @@ bench: setup
 	$(BIN)/python benchmarks/coverage_covariance.py
 	$(BIN)/python benchmarks/coverage_models.py
 	$(BIN)/python benchmarks/minorities.py
+	$(BIN)/python benchmarks/curves.py --jobs 2
 	$(BIN)/python benchmarks/covariance.py
 	$(BIN)/python benchmarks/density.py
 	$(BIN)/python benchmarks/models.py
