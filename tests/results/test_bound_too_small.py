@@ -65,7 +65,7 @@ def test_units_and_groups_say_it_by_name():
     groups = dp.mean(curves, epsilon=2, bound=SMALL, by=["low", "high"] * 1000, groups=["low", "high"])
     assert repr(groups).endswith("the bound is too small for high)")
     assert groups.statement_parts.bound == f"high: {TOO_SMALL}"
-    assert groups.cautions[0] == f"high: {TOO_SMALL}"
+    assert f"high: {TOO_SMALL}" in groups.cautions  # chance may add that something was left out of the other
     assert groups.plot().texts
     both = dp.mean(GLUCOSE, epsilon=2, bound=SMALL, by=["a", "b"] * 1000, groups=["a", "b"])
     assert both.statement_parts.bound == TOO_SMALL

@@ -19,17 +19,17 @@ from dpfda.core.errors import ParameterError, shown
 POWER, LONG, LONG_POWER = 0.5, 16, 0.75
 #: By records times epsilon: of each stage its share, the cosines of time for the first order, how many orders have
 #: some, by which power of the order there are fewer, and up to which order the constant of time follows. Chosen among
-#: about 90 settings on simulated curves (derivations: fitted percentiles).
+#: about 110 settings on simulated curves (derivations: fitted percentiles).
 SCHEDULES: tuple[tuple[float, tuple[tuple[str, int, int, float, int], ...]], ...] = (
     (400, (("3/10", 5, 4, 1.0, 4), ("7/10", 10, 4, 1.2, 4))),
     (1500, (("1/5", 6, 4, 1.0, 4), ("4/5", 12, 10, 1.4, 10))),
     (4000, (("1/5", 8, 4, 1.0, 4), ("4/5", 16, 12, 1.2, 12))),
-    (15000, (("1/10", 8, 4, 1.0, 4), ("9/10", 24, 12, 1.2, 12))),
+    (15000, (("1/15", 8, 4, 1.0, 4), ("14/15", 24, 12, 1.2, 12))),
     (70000, (("1/10", 12, 4, 1.0, 4), ("9/10", 32, 12, 0.8, 32))),
-    (math.inf, (("1/20", 16, 4, 0.7, 4), ("19/20", 36, 14, 0.7, 32))),
+    (math.inf, (("1/30", 12, 4, 1.0, 4), ("29/30", 36, 12, 0.8, 32))),
 )
 #: From so many records times epsilon on, shares of cells over all times get this part: below, noise hides them.
-POOLED_FROM, POOLED = 5000, Fraction(1, 20)
+POOLED = ((70000, Fraction(1, 50)), (5000, Fraction(1, 20)), (0, Fraction(0)))
 #: Most orders, and most cosines of time for one: features of a level stay small integers.
 MOST_ORDERS, MOST_FUNCTIONS = 32, 1024
 
@@ -113,5 +113,5 @@ def design_for(strength: float, available: int) -> RankDesign:
         tuple(max(1, min(available, round(first * k**-decay))) if k <= orders else 1 for k in range(1, most + 1))
         for _, first, orders, decay, most in rows
     )
-    pooled = POOLED if strength >= POOLED_FROM else Fraction(0)
+    pooled = next(share for least, share in POOLED if strength >= least)
     return RankDesign(tuple(Fraction(share) * (1 - pooled) for share, *_ in rows), functions, Fraction(0), pooled)

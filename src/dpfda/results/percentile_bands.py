@@ -64,7 +64,7 @@ def limits(surface: Surface, levels: np.ndarray, n: float, epsilon: float) -> np
     """Lower and upper limits of quantiles, simultaneous, for each level of confidence: (confidence, 2, levels, times).
 
     In units of the range. Errors above and below have sizes of their own, and every level has the same part of all
-    misses. Where values lie on a lattice, half a step of it is added.
+    misses. Where values lie on a lattice, a step of it is added.
     """
     with np.errstate(all="ignore"):
         quantiles = surface.quantile(levels)
@@ -76,7 +76,7 @@ def limits(surface: Surface, levels: np.ndarray, n: float, epsilon: float) -> np
         worst = np.maximum(errors / above, -errors / below).max(axis=2)  # draws, levels
         ranks = worst.argsort(axis=0).argsort(axis=0).max(axis=1) / (size - 1)
         unseen = UNSEEN * _last_octave(surface, quantiles)
-    step, found = step_between(factors) / 2, []
+    step, found = step_between(factors), []
     widened = WIDENED * max(MANY / (n * epsilon), 1.0) ** POWER
     more = step + unseen
     for part in np.quantile(ranks, CONFIDENCE):

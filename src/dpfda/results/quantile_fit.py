@@ -25,7 +25,7 @@ PRIORS = {
     "location": (0.4, 0.4, 0.06),
     "scale": (float(np.log(0.1)), 0.8, 0.1),
     "skewness": (0.15, 0.2, 0.06),
-    "tails": (0.0, 0.2, 0.1),
+    "tails": (0.0, 0.4, 0.1),
 }
 #: The log of an atom at an end of the range, relative to the rest: centre and scale. Atoms are kept where they lower
 #: the cost by so much; without them their logs stay where they are nothing.
@@ -39,7 +39,7 @@ LINKS = {"scale": 0.4, "skewness": 0.2}
 TILT, REPEATED, MORE_ORDERS = 0.3, 0.1, 2
 #: Prior scales that are tried, as factors, and the standard deviation of the log of one above and below: many shapes
 #: hardly change in time. That of a tilt which stays has its own.
-FACTORS, ABOVE, BELOW, STAYING = np.exp(np.linspace(-4.8, 2.4, 13)), 1.0, 4.0, 2.0
+FACTORS, ABOVE, BELOW, STAYING = np.exp(np.linspace(-4.8, 2.4, 13)), 1.0, 1.5, 2.0
 #: Prior scales that are chosen, of the plain family and of the tilted one beyond it.
 PLAIN, TILTED = (
     ("location", "scale", "skewness"),
