@@ -93,7 +93,7 @@ def test_more_records_than_n_and_fewer(unit):
         units = None if unit is None else [f"p{i}" for i in range(count)]
         shares = plan.statistic(plan.summarize(rows, units=units))
         assert shares.sum() == pytest.approx(1, abs=1e-6)
-        events = plan.chosen.events
+        events = plan.problem.bins[0].size - 1
         assert shares[events] == pytest.approx(max(5 - count, 0) / 5, abs=1e-6)  # the first bin of censorings
 
 

@@ -18,7 +18,7 @@ def test_a_plan_before_data():
     plan = dp.SurvivalPlan(n=2000, axis="time (days)", **GOOD)
     assert dp.SurvivalPlan.from_json(plan.to_json()) == plan
     assert (plan.grid.name, plan.grid.unit, plan.grid.size) == ("time", "days", CELLS + 1)
-    assert plan.chosen == dp.methods.EventCounts(16, 8)
+    assert plan.chosen == dp.methods.EventCounts(16, 8, early=2)
     assert plan.expected_error > 0
     assert 0 < plan.expected_risk < 0.01 * 900
     assert plan.risk_range[0] <= plan.expected_risk <= plan.risk_range[1]
@@ -115,6 +115,20 @@ def test_wrong_records(times, events, error, rule, tmp_path):
 def test_wrong_bins(options):
     with pytest.raises(P, match=r"given together|number of bins from 1"):
         dp.methods.EventCounts(**options)
+
+
+@pytest.mark.parametrize("early", [-1, 5, 1.5, True])
+def test_wrong_halves(early):
+    with pytest.raises(P, match="early is a number from 0"):
+        dp.methods.EventCounts(8, 4, early=early)
+
+
+def test_the_first_bin_is_halved():
+    """Events that all come early are told apart; bins still cover all cells."""
+    plain, halved = dp.methods.EventCounts(6, 3), dp.methods.EventCounts(6, 3, early=2)
+    assert set(halved.starts) - set(plain.starts) == {8, 16}  # a quarter and a half of 32 cells
+    assert dp.methods.EventCounts(1, 1, early=1).starts == (0, 96, 192, 384)
+    assert dp.SurvivalPlan(n=100, **GOOD).chosen.early == 1
 
 
 def test_every_way_to_say_the_same(tmp_path):

@@ -21,23 +21,30 @@ from dpfda.problems.survival import CELLS, SurvivalProblem
 #: Measured over nine shapes of survival curves, judged on others (docs/derivations/survival.md).
 BINS = (4, 6, 8, 12, 16, 24, 32, 48, 96)
 POWERED, POWER, ROOTED, FEWEST = 0.8, 0.4, 0.2, 8
-#: Bins of either kind, at most; and the cells that hazards are fitted in: so many for fewer bins than this.
+#: Many events may come early, all in the first bin: it is halved so many times, once where there are up to this many.
+HALVED, FEW_BINS = 2, 6
+#: Bins of either kind, at most, and how often the first may be halved; and the cells that hazards are fitted in: so
+#: many for fewer bins than this.
 MOST_BINS = 96
+MOST_EARLY = 4
 FITTED_CELLS = ((24, 48), (96, 96), (MOST_BINS + 1, CELLS))
 
 
 @dataclass(frozen=True, eq=False)
 class EventCounts(Method):
-    """Noisy counts of events and of censorings in equal bins, and of who reached the horizon. For survival curves.
+    """Noisy counts of events and of censorings in bins, and of who reached the horizon. For survival curves.
 
     However many bins there are, a record moves two counts by one (derivations: survival). The records are read once.
 
     Parameters
     ----------
     events : int, optional
-        Bins of events. Default: chosen from n and epsilon.
+        Equal bins of events. Default: chosen from n and epsilon.
     censored : int, optional
-        Bins of censorings.
+        Equal bins of censorings.
+    early : int, optional
+        How many times the first bin of events is halved, from the end towards time 0. Default: 0 where bins are given,
+        else chosen.
 
     Examples
     --------
@@ -49,6 +56,7 @@ class EventCounts(Method):
 
     events: int | None = None
     censored: int | None = None
+    early: int = 0
 
     def __post_init__(self) -> None:
         cure = "Pass dp.methods.EventCounts(events=24, censored=12), or leave both out."
@@ -59,6 +67,9 @@ class EventCounts(Method):
             if bins is not None and not _is_count(bins):
                 raise ParameterError(f"{name} is a number of bins from 1 to {MOST_BINS}", shown(bins), cure)
             object.__setattr__(self, name, None if bins is None else int(bins))
+        if not _is_count(self.early, 0, MOST_EARLY):
+            raise ParameterError(f"early is a number from 0 to {MOST_EARLY}", shown(self.early), "Leave it out.")
+        object.__setattr__(self, "early", int(self.early))
 
     def frame(self, problem: P) -> P:
         if not isinstance(problem, SurvivalProblem):
@@ -74,7 +85,8 @@ class EventCounts(Method):
         n, budget = problem.n, float(epsilon) * (2 if problem.count_is_private else 1)
         wanted = max(POWERED * (n * budget) ** POWER, min(ROOTED * budget * math.sqrt(n), n / FEWEST), 1.0)
         events = min(BINS, key=lambda bins: abs(math.log(bins / wanted)))
-        return replace(self, events=events, censored=max(2, events // 2))
+        early = 1 if events <= FEW_BINS else HALVED
+        return replace(self, events=events, censored=max(2, events // 2), early=early)
 
     @property
     def cells(self) -> int:
@@ -92,7 +104,9 @@ class EventCounts(Method):
         of_events, of_censored = (
             [times * round(k * self.cells / bins) for k in range(bins)] for bins in (self.events, self.censored)
         )
-        return (*of_events, *(CELLS + start for start in of_censored), 2 * CELLS)
+        first = of_events[1] if self.events > 1 else CELLS
+        parts = {first // 2**k // times * times for k in range(1, self.early + 1)}
+        return (*sorted(parts.union(of_events)), *(CELLS + start for start in of_censored), 2 * CELLS)
 
     def calibrate(self, problem: Problem, epsilon: Fraction) -> tuple[Part, ...]:
         """Every count with the same noise."""
@@ -105,5 +119,5 @@ class EventCounts(Method):
         return "every count of events, of censorings and of those who reached the horizon"
 
 
-def _is_count(value: object) -> bool:
-    return isinstance(value, int | np.integer) and not isinstance(value, bool) and bool(1 <= value <= MOST_BINS)
+def _is_count(value: object, least: int = 1, most: int = MOST_BINS) -> bool:
+    return isinstance(value, int | np.integer) and not isinstance(value, bool) and bool(least <= value <= most)

@@ -90,8 +90,9 @@ class EventSchedule(OneStage):
     def explanation(self) -> str:
         """What is counted."""
         events, censored = (edges.size - 1 for edges in self.problem.bins)
+        early = " (shorter ones at its start)" if self.method.early else ""
         return (
-            f"The records are read once. Events are counted in {events} equal bins of the horizon, censorings in "
+            f"The records are read once. Events are counted in {events} bins of the horizon{early}, censorings in "
             f"{censored}, and those who reached the horizon in one, with all of epsilon; smooth hazards are fitted to "
             f"the noisy counts."
         )

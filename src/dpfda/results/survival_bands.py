@@ -14,8 +14,9 @@ from dpfda.results.event_cells import NoisyEvents
 #: The shape within a bin is not seen: a share of its fall, and of its difference from the falls beside it, is allowed
 #: for. Tuned until bands held over shapes that they were not tuned on (docs/derivations/survival.md).
 SHAPE, ROUGH = 0.02, 0.3
-#: Of few records times epsilon bands are too wide by what is guessed of hazards: they are narrowed, up to so many.
-NARROWED, FEW, MANY = 0.92, 250.0, 500.0
+#: Of few records times epsilon bands are too wide by what is guessed of hazards: they are narrowed, up to so many; of
+#: more they are widened a little.
+NARROWED, WIDENED, FEW, MANY = 0.95, 1.03, 250.0, 500.0
 #: From so many bins of events on a curve may have a step anywhere in a cell: counts tell of steps then.
 STEPPED = 24
 #: How much larger the standard error of a test is than simulated curves say.
@@ -79,17 +80,17 @@ def simultaneous(draws: np.ndarray, level: float) -> tuple[np.ndarray, np.ndarra
 
 
 def falls(events: NoisyEvents, draws: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """How far survival falls in each bin of events, and the largest difference from the bins beside it."""
-    fall = -np.diff(np.median(draws, axis=0)[events.event_edges])
-    beside = np.concatenate([fall[:1], fall, fall[-1:]])
-    return fall, np.maximum(np.abs(fall - beside[:-2]), np.abs(fall - beside[2:]))
+    """How far survival falls in each bin of events, and how much farther or less than as steeply as beside it."""
+    fall, widths = -np.diff(np.median(draws, axis=0)[events.event_edges]), np.diff(events.event_edges)
+    steep = np.pad(fall / widths, 1, mode="edge")
+    return fall, np.maximum(np.abs(fall - widths * steep[:-2]), np.abs(fall - widths * steep[2:]))
 
 
 def limits(events: NoisyEvents, draws: np.ndarray, level: float) -> tuple[np.ndarray, np.ndarray]:
     """Limits of survival at the edges of the cells: never rising, within 0 and 1."""
     odds = scipy.special.logit(np.clip(draws, 1e-5, 1 - 1e-5))
     many = np.log(2 * events.n / max(events.scale, 1e-9))
-    narrowed = float(np.interp(many, np.log([FEW, MANY]), [NARROWED, 1.0]))
+    narrowed = float(np.interp(many, np.log([FEW, MANY]), [NARROWED, WIDENED]))
     middle = np.median(odds, axis=0)
     lower, upper = (scipy.special.expit(middle + narrowed * (side - middle)) for side in simultaneous(odds, level))
     edges, (fall, rough) = events.event_edges, falls(events, draws)
@@ -124,8 +125,9 @@ def limits_between(
 def unseen_area(events: NoisyEvents, draws: np.ndarray, in_lumps: bool) -> float:
     """How much an area under a curve may be off, as a share of the horizon, for falls that sit elsewhere in bins."""
     fall, rough = falls(events, draws)
-    lumps = 0.5 * float(fall.sum()) if in_lumps else 0.0
-    return (ROUGH * float(np.sqrt((rough**2).sum())) + lumps) / fall.size
+    widths = np.diff(events.event_edges) / events.cells
+    lumps = 0.5 * float(fall @ widths) if in_lumps else 0.0
+    return ROUGH * float(np.linalg.norm(rough * widths)) + lumps
 
 
 def interval(values: np.ndarray, level: float) -> tuple[float, float]:
