@@ -6,7 +6,7 @@ PIP := $(BIN)/pip install --quiet --disable-pip-version-check --constraint const
 READY := $(VENV)/.ready
 DEMO := $(VENV)/.demo
 
-.PHONY: setup demo test lint types wheel reproduce bench docs clean
+.PHONY: setup demo test test-long lint types wheel reproduce bench docs clean
 
 setup: $(READY)
 
@@ -27,8 +27,13 @@ demo: $(DEMO)
 	$(BIN)/dpfda demo --out demo
 
 # Two at a time, one thread each; the tests of a file stay together, because they may share a cluster.
+PYTEST := PYTHONDONTWRITEBYTECODE= OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 DPFDA_THREADS=1 $(BIN)/python -m pytest -n 2 --dist loadfile
 test: setup
-	PYTHONDONTWRITEBYTECODE= OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 DPFDA_THREADS=1 $(BIN)/python -m pytest -n 2 --dist loadfile
+	$(PYTEST) -m "not long"
+
+# What takes long (the paper's experiments, broken mechanisms that audits must catch) or needs Java (Spark).
+test-long: setup
+	$(PYTEST) -m long tests
 
 lint: setup
 	$(BIN)/ruff check src experiments tests benchmarks docs

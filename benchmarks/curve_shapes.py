@@ -129,6 +129,35 @@ def steps(n: int, rng: Rng) -> np.ndarray:
     return 20 + 40 * (HOURS > 12) * (1 + 0.3 * rng.normal(size=(n, 1))) + 4 * rng.normal(size=(n, POINTS))
 
 
+def uniform(n: int, rng: Rng) -> np.ndarray:
+    """Edges that no smooth density has."""
+    return 20 + 10 * WAVE + 60 * rng.random((n, 1)) + np.zeros(POINTS)
+
+
+def temperatures(n: int, rng: Rng) -> np.ndarray:
+    """A year at many stations."""
+    return 10 - 12 * np.cos(2 * np.pi * SHARE) + 5 * rng.normal(size=(n, 1)) + 3 * rng.normal(size=(n, POINTS))
+
+
+def heart_rates(n: int, rng: Rng) -> np.ndarray:
+    """Higher by day, and much higher in one of twenty."""
+    day = 60 + 18 * np.exp(-((HOURS - 15) ** 2) / 18)
+    fast = np.where(rng.random((n, 1)) < 0.05, 40.0, 0.0)
+    return day * np.exp(rng.normal(0, 0.12, (n, 1))) + fast + 4 * rng.normal(size=(n, POINTS))
+
+
+def traffic(n: int, rng: Rng) -> np.ndarray:
+    """Two rush hours on roads of all sizes."""
+    rush = np.exp(-((HOURS - 8) ** 2) / 2) + 0.8 * np.exp(-((HOURS - 17.5) ** 2) / 4)
+    return rng.gamma(4.0, 50.0, (n, 1)) * (0.3 + rush) * rng.gamma(20.0, 1 / 20, (n, POINTS))
+
+
+def prices(n: int, rng: Rng) -> np.ndarray:
+    """Of power: pointed about a daily course, sometimes below zero."""
+    course = 60 + 25 * np.sin(4 * np.pi * (SHARE - 0.2))
+    return course + rng.laplace(0, 15, (n, 1)) + rng.laplace(0, 8, (n, POINTS))
+
+
 POPULATIONS = [
     Population("glucose", glucose, (40, 400), True),
     Population("bimodal", bimodal, (40, 400), True),
@@ -145,6 +174,11 @@ POPULATIONS = [
     Population("many zeros", many_zeros, (0, 150)),
     Population("a jump", steps, (0, 120)),
     Population("meal peaks", peaks, (40, 400)),
+    Population("uniform", uniform, (0, 100), True),
+    Population("temperatures", temperatures, (-40, 50)),
+    Population("heart rates", heart_rates, (30, 220)),
+    Population("traffic", traffic, (0, 2000)),
+    Population("prices", prices, (-50, 300)),
 ]
 
 

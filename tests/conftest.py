@@ -25,6 +25,14 @@ collect_ignore = ["trust/fuzz_atheris.py", "typing/verbs.py"]
 settings.register_profile("fixed", derandomize=True, deadline=None)
 settings.load_profile("fixed")
 
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Whatever needs Spark takes long."""
+    for item in items:
+        if "spark" in getattr(item, "fixturenames", ()):
+            item.add_marker(pytest.mark.long)
+
+
 METHODS = {
     "FRL": dp.methods.FRL(),
     "FRL-5": dp.methods.FRL(components=5),

@@ -40,6 +40,7 @@ def test_pipeline(tmp_path):
     assert "1-differentially private" in said
 
 
+@pytest.mark.long
 def test_officer(tmp_path):
     said = run("officer", tmp_path)
     assert "Plan " in said.splitlines()[0]

@@ -40,6 +40,8 @@ from dpfda_experiments.published import BUDGETS, DISTANCES
 from dpfda_experiments.reproduce import reproduce
 from dpfda_experiments.study import OURS, PAPER, Rows
 
+pytestmark = pytest.mark.long
+
 ROOT = Path(__file__).parents[1]
 FILES = sorted((ROOT / "experiments" / "dpfda_experiments").glob("*.py"))
 #: Real data sets, which are not shipped.

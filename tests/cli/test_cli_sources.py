@@ -118,6 +118,7 @@ def test_units_in_any_order_say_which_engine(monkeypatch):
 
 
 @pytest.mark.skipif(shutil.which("java") is None, reason="Spark needs Java, and there is none")
+@pytest.mark.long
 def test_a_session_of_spark_is_started_and_says_nothing():
     pytest.importorskip("pyspark", reason="pyspark is not installed")
     line = f"mean lake {MEAN} --unit home --by region --engine spark --master 'local[1]' --anyway --out mean.json"

@@ -9,6 +9,8 @@ import dpfda as dp
 from dpfda.audits.outcomes import side_of
 from dpfda.audits.steps import noise_step
 
+pytestmark = pytest.mark.long
+
 
 @pytest.mark.parametrize("name", BROKEN)
 def test_a_broken_mechanism_is_caught(name):

@@ -34,6 +34,7 @@ def test_the_extremes_are_extreme():
     assert max(abs(x.numerator) for x in large) > 2**60
 
 
+@pytest.mark.long
 def test_times_and_memory_are_reported():
     found = sidechannels.measure(30)
     assert set(found) == {*sidechannels.plans(), "control"}
