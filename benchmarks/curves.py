@@ -23,6 +23,7 @@ import common
 import curve_peers as peers
 import numpy as np
 from curve_shapes import HOURS, LEVELS, LIVES, POPULATIONS, Lives, Population
+from threadpoolctl import threadpool_limits
 
 import dpfda as dp
 
@@ -299,6 +300,12 @@ PARTS = {
 }
 
 
+def _begin() -> None:
+    """What every worker does first: one thread each, or their small matrices wait for one another."""
+    warnings.simplefilter("ignore")
+    threadpool_limits(1)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description="Percentile and survival curves")
     parser.add_argument("--part", action="append", choices=sorted(PARTS), help="only this part, or several")
@@ -309,7 +316,7 @@ def main() -> None:
     path = common.RESULTS / "curves.json"
     saved = json.loads(path.read_text()) if path.exists() else {}
     found = {name: saved[name] for name in PARTS if saved.get("code") == common.digest() and name in saved}
-    with ProcessPoolExecutor(given.jobs, initializer=warnings.simplefilter, initargs=("ignore",)) as pool:
+    with ProcessPoolExecutor(given.jobs, initializer=_begin) as pool:
         for name in given.part or PARTS:
             run = map if name == "times" or given.jobs == 1 else partial(pool.map, chunksize=2)
             title, head, rows = PARTS[name](run, given.scale)
