@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import logging
 import os
+import sys
 import threading
 from collections.abc import Callable, Hashable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -152,7 +153,7 @@ def _with_kernels(
             raise
 
     workers = min(threads(), -(-len(batch) // rows), batch.size // PER_THREAD)
-    with _one_blas_thread() if batch.size >= PER_THREAD else nullcontext():
+    with one_blas_thread() if batch.size >= PER_THREAD else nullcontext():
         return [careful()] if workers <= 1 else _in_threads(careful, places, workers)
 
 
@@ -246,17 +247,19 @@ class _Blas:
 
 
 @cache
-def _libraries() -> threadpoolctl.ThreadpoolController:
-    """The libraries with threads of their own; finding them takes a while."""
+def _libraries(scipy_too: bool) -> threadpoolctl.ThreadpoolController:
+    """The libraries with threads of their own, that of scipy too where it is loaded; finding them takes a while."""
     return threadpoolctl.ThreadpoolController()
 
 
 @contextmanager
-def _one_blas_thread() -> Iterator[None]:
-    """Inside, matrix products take one thread each: the loop has threads of its own."""
+def one_blas_thread() -> Iterator[None]:
+    """Inside, matrix products take one thread each: a loop has threads of its own, and small ones only wait."""
     with _Blas.lock:
         if _Blas.holders == 0:
-            _Blas.release = _libraries().limit(limits=1, user_api="blas").restore_original_limits
+            _Blas.release = (
+                _libraries("scipy.linalg" in sys.modules).limit(limits=1, user_api="blas").restore_original_limits
+            )
         _Blas.holders += 1
     try:
         yield

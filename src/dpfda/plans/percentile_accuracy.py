@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from dpfda.bounds.loops import one_blas_thread
 from dpfda.core.errors import ParameterError
 from dpfda.plans.accuracy import Accuracy, geometric_mean
 from dpfda.problems.stage import typical
@@ -58,7 +59,8 @@ class PercentileAccuracy(Accuracy):
                 quiet = schedule.observed(stage, np.zeros(stage.problem.size))
                 seen.append(Observed(table, quiet.functions, quiet.means, quiet.variance))
             surface = imagined(seen, schedule.time, schedule.shares, LOCATION, spread)
-            whole, noise = expected_errors(surface, np.array(plan.levels), plan.n)
+            with one_blas_thread():
+                whole, noise = expected_errors(surface, np.array(plan.levels), plan.n)
             found.append((width**2 * whole, width**2 * noise))
         return found
 

@@ -14,6 +14,7 @@ from typing import cast
 
 import numpy as np
 
+from dpfda.bounds.loops import one_blas_thread
 from dpfda.noise import Ball, Laplace
 from dpfda.plans.schedule import Schedule
 from dpfda.problems.count import count_part
@@ -110,7 +111,8 @@ class Ranks(Schedule):
         key = b"".join(draw.tobytes() for draw in drawn)
         if key not in self._fits:
             seen = (self._observed(drawn), self.time, self.shares, self.records(drawn), self._pooled(drawn))
-            self._fits[key] = fitted(*seen)
+            with one_blas_thread():
+                self._fits[key] = fitted(*seen)
         return self._fits[key]
 
     @cached_property
@@ -161,11 +163,9 @@ class Ranks(Schedule):
         surface, cells = self.surface(drawn), self.inner.cells
         width = cells.high - cells.low
         quantiles = np.clip(cells.low + width * surface.quantile(table_levels(asked)), cells.low, cells.high)
-        bands = np.clip(
-            cells.low + width * limits(surface, np.array(asked), self.records(drawn), float(self.epsilon)),
-            cells.low,
-            cells.high,
-        )
+        with one_blas_thread():
+            found = limits(surface, np.array(asked), self.records(drawn), float(self.epsilon))
+        bands = np.clip(cells.low + width * found, cells.low, cells.high)
         table = PercentileTable(asked, cells.low, cells.high, quantiles, bands)
         bands[:, 0], bands[:, 1] = np.minimum(bands[:, 0], table.values), np.maximum(bands[:, 1], table.values)
         return table

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
+from dpfda.bounds.loops import one_blas_thread
 from dpfda.core.checks import (
     INVALID,
     NEIGHBORS,
@@ -68,7 +69,8 @@ class EventSchedule(OneStage):
         """What is fitted to these draws: post-processing, public."""
         key = drawn[0].tobytes()
         if key not in self._fits:
-            self._fits[key] = fitted(self.noisy_events(drawn))
+            with one_blas_thread():
+                self._fits[key] = fitted(self.noisy_events(drawn))
         return self._fits[key]
 
     @property
