@@ -32,6 +32,7 @@ ANY = {
     "release": 2,
     "results": 8,
     "spaces": 8,
+    "studio": 5,
 }
 IGNORED = {
     "audits": 1,

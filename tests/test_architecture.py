@@ -18,7 +18,7 @@ SPECIAL = {
     "opendp": {"noise/samplers.py", "plans/opendp.py"},
     "flint": {"noise/samplers.py"},
     "dpfda.noise.samplers": {"noise", "problems/surface_check.py", "release/ready.py"},
-    "secrets": {"noise"},
+    "secrets": {"noise", "studio"},  # keys and tickets of the page
     "numba": {"bounds/compiled_rows.py"},
     "threadpoolctl": {"bounds/loops.py"},
     "pyarrow": {"reading/arrow.py"},
@@ -45,7 +45,11 @@ SPECIAL = {
     "adbc_driver_sqlite": {"cli/databases.py"},
     "xarray": {"results"},
     "matplotlib": {"results/pictures.py"},
+    "jinja2": {"pages"},
+    "markupsafe": {"pages"},
     "typer": {"cli"},
+    "starlette": {"studio"},
+    "uvicorn": {"studio"},
     "rich": {"cli"},
     "sqlite3": {"ledger"},
     "sklearn": {"estimators"},
@@ -55,14 +59,16 @@ SPECIAL = {
     "pickle": set(),
 }
 #: Heavy packages that are loaded when they are first used: type checkers see an import, and what runs names them.
-LAZY = ("flint", "matplotlib", "opendp", "pyarrow")
+LAZY = ("flint", "jinja2", "markupsafe", "matplotlib", "opendp", "pyarrow")
 #: The modules that load others by name.
 LOADERS = {
     "bounds/loops.py",
     "cli/deferred.py",
+    "cli/studios.py",
     "core/codec.py",
     "core/lazy.py",
     "noise/samplers.py",
+    "pages/safe.py",
     "plans/opendp.py",
     "reading/arrow.py",
     "release/ready.py",
@@ -177,7 +183,7 @@ def test_modules_are_small_and_open_with_a_preface(path):
 
 
 def test_randomness_has_one_door():
-    """Seeded generators are made for public simulation (bands, synthetic points) and invented data (demo) only."""
+    """Seeded generators are made for public simulation (bands, synthetic points, guesses) and invented data only."""
     makers = {
         name_of(path)
         for path in modules()
@@ -187,6 +193,7 @@ def test_randomness_has_one_door():
     assert {name for name in makers if not name.startswith("audits/")} == {
         "results/bands.py",
         "results/projection.py",
+        "plans/invented.py",
         "cli/demo.py",
     }
 
@@ -214,6 +221,8 @@ for room in [*rooms, "release", "release.door", "release.passes", "release.run"]
     above, _, name = f"dpfda.{{room}}".rpartition(".")
     sys.modules[above].__dict__[name] = module
 from dpfda.plans import ClassPlan, CovariancePlan, DensityPlan, KernelPlan, MeanPlan, RegressionPlan, SmootherPlan
+from dpfda.plans import PercentilePlan, SurvivalPlan
+import numpy
 from dpfda.bounds import L2Ball, L1Ball, Ellipsoid, Box
 from dpfda.spaces.components import ComponentGrid
 from dpfda.spaces.grid import Grid
@@ -224,6 +233,7 @@ for bound in (L2Ball(1.0), L1Ball(1.0), Ellipsoid([1.0, 0.5]), Box([1.0, 0.5])):
             plan = MeanPlan(n=100, epsilon=1, bound=bound, grid=16, method=method, neighbors=neighbors)
             MeanPlan.from_json(plan.to_json()); repr(plan); plan.explain(); plan.accuracy.noise_band()
             plan.expected_risk
+    plan.hypothetical([0.1] * 16, size=1).band()
 for method in (AR(), KNorm(), None):
     plan = MeanPlan(n=100, epsilon=1, bound=L2Ball(1.0), grid=ComponentGrid(2, Grid.uniform(0, 1, 16)), method=method)
     assert MeanPlan.from_json(plan.to_json()) == plan
@@ -234,6 +244,7 @@ for method in (FRL(), QR(), KNorm(), Minimax(), Bernstein(5), GaussianProcess(0.
             plan = DensityPlan(n=100, epsilon=1, domain=domain, cells=16, method=method, neighbors=neighbors)
             DensityPlan.from_json(plan.to_json()); repr(plan); plan.explain(); plan.accuracy.noise_band()
             plan.expected_risk
+    plan.hypothetical(numpy.ones(plan.grid.size), size=1).band()
 for neighbors in ("replace", "add-remove"):
     facts = {{"n": 1000, "epsilon": 1, "neighbors": neighbors}}
     curves = {{"bound": L2Ball(1.0), "grid": 16, **facts}}
@@ -246,6 +257,12 @@ for neighbors in ("replace", "add-remove"):
     for plan in plans:
         assert type(plan).from_json(plan.to_json()) == plan
         repr(plan); plan.explain(); plan.expected_risk
+    for plan in plans[:10]:
+        rows = numpy.linspace(0, 1, 3 * plan.problem.width).reshape(3, -1)
+        rows = rows.round() if getattr(plan, "classes", None) else rows
+        plan.hypothetical(rows, size=1)
+    PercentilePlan(range=(0, 1), grid=16, **facts).hypothetical(rows[:2, :1] + numpy.zeros(16), size=1)
+    SurvivalPlan(horizon=1, **facts).hypothetical([[0.3, 1], [0.5, 0]], size=1)
     parts = [KernelPlan(domain=[(0, 1)], classes=("a", "b", "c"), positive=i, **facts) for i in range(3)]
     repr(ClassPlan(("a", "b", "c"), parts))
 print("planned")

@@ -40,7 +40,9 @@ def test_the_wheel_holds_the_package_and_nothing_else(wheel):
     names = zipfile.ZipFile(wheel).namelist()
     assert {name.split("/")[0] for name in names} == {"dpfda", "dpfda-0.1.0.dist-info"}
     package = {name for name in names if name.startswith("dpfda/")}
-    files = {path.relative_to(ROOT / "src").as_posix() for path in (ROOT / "src" / "dpfda").rglob("*.py")}
+    kinds = (".py", ".css", ".html", ".js")
+    found = (ROOT / "src" / "dpfda").rglob("*")
+    files = {path.relative_to(ROOT / "src").as_posix() for path in found if path.suffix in kinds}
     assert package == files | {"dpfda/py.typed"}
 
 

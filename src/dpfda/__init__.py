@@ -34,6 +34,7 @@ if TYPE_CHECKING:
         plans,
         postprocess,
         reading,
+        reports,
         results,
         selection,
         spaces,
@@ -47,6 +48,7 @@ if TYPE_CHECKING:
     from dpfda.methods import Auto
     from dpfda.plans import CovariancePlan, DensityPlan, MeanPlan, PercentilePlan, SurvivalPlan
     from dpfda.reading import Lists, Long
+    from dpfda.reports import report
     from dpfda.results import Release
     from dpfda.spaces import Grid, Unit
 
@@ -72,6 +74,7 @@ _HOMES = {
     "methods": ("Auto",),
     "plans": ("CovariancePlan", "DensityPlan", "MeanPlan", "PercentilePlan", "SurvivalPlan"),
     "reading": ("Lists", "Long"),
+    "reports": ("report",),
     "results": ("Release",),
     "spaces": ("Grid", "Unit"),
 }
@@ -89,6 +92,7 @@ _SUBMODULES = (
     "plans",
     "postprocess",
     "reading",
+    "reports",
     "results",
     "selection",
     "spaces",
@@ -136,6 +140,8 @@ __all__ = [
     "postprocess",
     "read",
     "reading",
+    "report",
+    "reports",
     "results",
     "selection",
     "spaces",

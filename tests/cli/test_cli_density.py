@@ -53,6 +53,14 @@ def test_two_dimensions(folder):
     run("density ages.csv --epsilon 1 --domain 0:110 --surface s.png", code=1)
 
 
+def test_a_plan_of_groups_is_released_by_them(folder):
+    planned = json.loads(run("plan --groups f=183,m=217 --epsilon 1 --domain 0:110 --out groups.json --json").output)
+    line = "density people.csv --by sex --plan groups.json"
+    assert json.loads(run(f"{line} --json").output)["plan"] == planned["plan"]
+    assert "a DensityPlan is needed" in run("density people.csv --plan groups.json --json", code=1).output
+    assert "--counts" in run(f"{line} --counts age --json", code=1).output
+
+
 def test_groups(folder):
     run("ledger create study.ledger --epsilon 1 --study ages")
     line = "density people.csv --by sex --groups f,m --epsilon 1 --domain 0:110 --ledger study.ledger"

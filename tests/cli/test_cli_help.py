@@ -41,6 +41,7 @@ DELIBERATE = {
     "--domain",
     "--dry-run",
     "--groups",
+    "--ledger",
     "--methods-text",
     "--out",
     "--plan",

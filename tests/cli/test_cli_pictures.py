@@ -111,3 +111,25 @@ def test_a_wrong_name_is_told_as_an_option_and_costs_nothing(folder):
     assert ledger.spent == 0
     told = run("plan --n 200 --epsilon 1 --domain 0:1 --value 'load (kW)'", 1).output
     assert "this is a density" in told
+
+
+def test_what_a_record_is_called_goes_through_every_command(folder):
+    facts = "--n 200 --epsilon 1 --radius 3 --grid 0:24:12 --method knorm:components=4"
+    assert "200 homes" in run(f"plan {facts} --record home --explain --out plan.json").output
+    run(f"plan {facts} --out bare.json")
+    for plan, more, wanted in (("plan", "", "home"), ("bare", "--record person/people", "person/people")):
+        run(f"mean curves.csv --plan {plan}.json {more} --out r.json --quiet --anyway")
+        assert dp.load("r.json").plan.record == wanted
+    words = "--epsilon 1 --record home --out r.json --quiet --anyway"
+    for line in (
+        f"{MEAN.replace(' --epsilon 1', '')} {words}",
+        f"covariance curves.csv --radius 3 {words}",
+        f"percentiles curves.csv --range 0:1 {words}",
+        f"density points.csv --columns h0 --domain 0:1 {words}",
+        f"radius curves.csv --range 0:1 {words.replace('--anyway', '')}",
+        f"regress curves.csv --covariates h0 --covariate-range 0:1 --radius 3 --passes 1 {words}",
+        f"fit arms.csv --target arm --inputs h0 --domain 0:1 --classes a,b {words}",
+    ):
+        run(line)
+        assert dp.load("r.json").plan.record == "home", line
+    assert "record names what one record is" in run(f"{MEAN} --record a/b/c --json", 1).output

@@ -359,6 +359,14 @@ def test_what_will_be_refused_is_said_by_the_dry_run(folder, monkeypatch):
     assert "Pass header = true or header = false." in said
 
 
+def test_a_study_names_its_records(folder):
+    Path("study.toml").write_text(STUDY.replace("[bound]\n", '[bound]\nrecord = "home"\n', 1))
+    run("--begin")
+    released = sorted(Path("published").rglob("*.json"))
+    assert len(released) > 1
+    assert {dp.load(path).plan.record for path in released} == {"home"}
+
+
 def test_messages_of_commands_speak_of_the_file(folder):
     Path("study.toml").write_text(STUDY.replace('columns = "h*"', 'columns = "x*"'))
     said = run("--begin", code=1).stderr

@@ -203,7 +203,7 @@ def test_words():
     ax = release.plot()
     assert (ax.get_ylabel(), ax.get_xlabel()) == ("share of time above the level", "level")
     named = dp.mean(curves(), epsilon=1, of=dp.Above(140), grid=GRID, value="share of patients")
-    assert str(named._measure) == "share of patients"
+    assert str(named.measure) == "share of patients"
     assert named.title == "mean share above 140"
     glucose = {"epsilon": 1, "grid": GRID, "value": "glucose (mg/dL)"}
     above = dp.mean(curves(), of=dp.Above(140), **glucose).plot()

@@ -146,7 +146,7 @@ def test_groups_take_the_worst_verdict():
 
 def test_cures_are_looked_for_when_they_are_asked_for():
     asked = []
-    verdict = Verdict(0.5, "the signal", "curve", lambda better: asked.append(better) or {"epsilon": 2.0, "n": 1200})
+    verdict = Verdict(0.5, "the signal", "curves", lambda better: asked.append(better) or {"epsilon": 2.0, "n": 1200})
     assert verdict.told == "Coarse: the error is expected to be 50% of the signal."
     assert not asked
     assert verdict.cure == "Clear from epsilon 2 on, or from 1,200 curves on."
@@ -165,3 +165,11 @@ def test_saved_releases_say_it_again(name, tmp_path):
     assert release.plan.verdict.word == "mostly noise"
     path = release.save(tmp_path / "release.json")
     assert "; mostly noise" in dp.load(path).plot().get_title(loc="left")
+
+
+def test_what_is_asked_first_changes_nothing():
+    facts = {"n": 3000, "epsilon": 1, "domain": [(0, 1)], "bound": (0, 1)}
+    risk = dp.plans.SmootherPlan(**facts).expected_risk
+    other = dp.plans.SmootherPlan(**facts)
+    assert other.expected_error < risk
+    assert other.expected_risk == risk

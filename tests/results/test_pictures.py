@@ -21,7 +21,7 @@ from matplotlib.ticker import MaxNLocator
 
 import dpfda as dp
 from dpfda.errors import ParameterError
-from dpfda.results import plots, ticks
+from dpfda.results import plots
 from dpfda.results.measures import Measure
 
 RNG = np.random.default_rng(5)
@@ -377,28 +377,6 @@ def test_a_covariance_is_square():
 def test_a_day_has_ticks_every_six_hours_at_each_size(size):
     whole = figure_of(size, "mean")
     assert [t for t in whole.axes[0].get_xticks() if 0 <= t <= 24] == [0, 6, 12, 18, 24]
-
-
-@pytest.mark.parametrize(
-    ("unit", "name", "span", "steps"),
-    [
-        ("h", "time", 24, (6, 6)),
-        ("", "hours since midnight", 48, (12, 12)),
-        ("min", "t", 60, (15, 10)),
-        ("days", "t", 28, (7, 7)),
-        ("weeks", "t", 52, (13, 13)),
-        ("months", "t", 12, (3, 2)),
-        ("years", "age", 110, (50, 20)),
-        ("°", "angle", 360, (90, 60)),
-        ("°C", "temperature", 30, (None, None)),
-        ("", "dose", 24, (None, None)),
-        ("h", "time", 1, (None, None)),
-        ("", "age (years)", 40, (10, 10)),
-    ],
-)
-def test_steps_are_those_that_people_count_in(unit, name, span, steps):
-    axis = dp.Grid([0.0, span], name=name, unit=unit)
-    assert tuple(ticks.step(axis, span, most) for most in (4, 7)) == steps
 
 
 # -- the name of values --------------------------------------------------------------------------

@@ -150,7 +150,7 @@ def test_pictures_of_groups_and_steps():
     steps = axes.get_lines()[0]
     assert steps.get_drawstyle() == "steps-post"
     assert 5 < steps.get_xdata().size <= 52
-    _, band = release._shown(0.95, True, "survival")
+    _, band = release.drawn_as(0.95, True, "survival")
     t = np.linspace(0, release.horizon, 2000)[1:-1]
     smooth = release.confidence_band(0.95, t)
     place = np.searchsorted(band.t, t, side="right") - 1

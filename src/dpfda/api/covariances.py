@@ -67,6 +67,7 @@ def covariance(
     query: str = "covariance",
     postprocess: bool = True,
     value: str | None = None,
+    record: str | None = None,
 ) -> CovarianceRelease | GroupRelease[CovarianceRelease]:
     """Release the covariance surface of a set of curves under pure differential privacy.
 
@@ -114,6 +115,9 @@ def covariance(
     value : str, optional
         What values are, with their unit in brackets, such as ``value="glucose (mmol/L)"``: pictures show it, files keep
         it, and the plan's digest leaves it out.
+    record : str, optional
+        What one record is called, such as ``record="home"``, or ``"person/people"`` for a plural of its own: plans and
+        statements speak of it so, files keep it, and the plan's digest leaves it out.
 
     Returns
     -------
@@ -138,6 +142,6 @@ def covariance(
     """
     facts = {
         "epsilon": epsilon, "bound": bound, "kernel": kernel, "method": method, "neighbors": neighbors,
-        "invalid": invalid, "standardize": standardize, "postprocess": postprocess, "value": value,
+        "invalid": invalid, "standardize": standardize, "postprocess": postprocess, "value": value, "record": record,
     }  # fmt: skip
     return release_curves(CovariancePlan, curves, facts, grid, unit, n, by, groups, ledger, query)

@@ -13,6 +13,7 @@ from dpfda.api.types import By, DensityOptions, Epsilon, Invalid, LedgerLike, Ne
 from dpfda.core.checks import check_guess
 from dpfda.core.errors import ParameterError, RecordError, shown
 from dpfda.core.labels import as_groups
+from dpfda.core.nouns import check_record
 from dpfda.methods import KNorm, Method
 from dpfda.plans.density import DensityPlan
 from dpfda.reading.curves import Records, as_curves
@@ -63,6 +64,7 @@ def density(
     ledger: LedgerLike | None = None,
     query: str = "density",
     postprocess: bool = True,
+    record: str | None = None,
 ) -> DensityRelease | GroupRelease[DensityRelease]:
     """Release a density of points in one to three dimensions under pure differential privacy.
 
@@ -95,6 +97,8 @@ def density(
         Whether a point outside the domain is wrong, or is moved to its edge.
     postprocess : bool
         Whether the release is shrunk and projected onto densities, which is free of privacy cost.
+    record : str, optional
+        What one record is called, such as ``record="home"``, or ``"person/people"`` for a plural of its own.
 
     Returns
     -------
@@ -117,10 +121,11 @@ def density(
     """
     _check_given(points, counts, domain)
     check_guess(n, neighbors)
+    check_record(record)
     facts: dict[str, Any] = {
         "epsilon": epsilon, "domain": domain, "cells": cells, "edges": edges, "axes": axes, "kernel": kernel,
         "bandwidth": bandwidth, "eta": eta, "neighbors": neighbors, "invalid": invalid, "outside": outside,
-        "postprocess": postprocess,
+        "postprocess": postprocess, "record": record,
     }  # fmt: skip
 
     def plan_for(size: int | None) -> DensityPlan:

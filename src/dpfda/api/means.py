@@ -89,6 +89,7 @@ def mean(
     query: str = "mean",
     postprocess: bool = True,
     value: str | None = None,
+    record: str | None = None,
 ) -> MeanRelease | GroupRelease[MeanRelease]:
     """Release the mean of a set of curves under pure differential privacy.
 
@@ -137,6 +138,9 @@ def mean(
     value : str, optional
         What values are, with their unit in brackets, such as ``value="glucose (mmol/L)"``: pictures show it, files keep
         it, and the plan's digest leaves it out.
+    record : str, optional
+        What one record is called, such as ``record="home"``, or ``"person/people"`` for a plural of its own: plans and
+        statements speak of it so, files keep it, and the plan's digest leaves it out.
 
     Returns
     -------
@@ -163,6 +167,6 @@ def mean(
     """
     facts = {
         "epsilon": epsilon, "bound": bound, "of": of, "kernel": kernel, "method": method, "neighbors": neighbors,
-        "invalid": invalid, "standardize": standardize, "postprocess": postprocess, "value": value,
+        "invalid": invalid, "standardize": standardize, "postprocess": postprocess, "value": value, "record": record,
     }  # fmt: skip
     return release_curves(MeanPlan, curves, facts, grid, unit, n, by, groups, ledger, query)

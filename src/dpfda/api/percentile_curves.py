@@ -53,6 +53,7 @@ def percentiles(
     ledger: LedgerLike | None = None,
     query: str = "percentiles",
     value: str | None = None,
+    record: str | None = None,
 ) -> PercentileRelease | GroupRelease[PercentileRelease]:
     """Release percentile curves under pure differential privacy: at each time, below what given shares of values lie.
 
@@ -97,6 +98,9 @@ def percentiles(
     value : str, optional
         What values are, with their unit in brackets, such as ``value="glucose (mg/dL)"``: pictures show it, files keep
         it, and the plan's digest leaves it out.
+    record : str, optional
+        What one record is called, such as ``record="home"``, or ``"person/people"`` for a plural of its own: plans and
+        statements speak of it so, files keep it, and the plan's digest leaves it out.
 
     Returns
     -------
@@ -122,6 +126,6 @@ def percentiles(
     """
     facts = {
         "epsilon": epsilon, "range": range, "levels": levels, "cells": cells, "neighbors": neighbors,
-        "invalid": invalid, "value": value,
+        "invalid": invalid, "value": value, "record": record,
     }  # fmt: skip
     return release_curves(PercentilePlan, curves, facts, grid, unit, n, by, groups, ledger, query)

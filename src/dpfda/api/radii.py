@@ -28,6 +28,7 @@ def suggest_radius(
     n: int | None = None,
     ledger: LedgerLike | None = None,
     query: str = "radius",
+    record: str | None = None,
 ) -> RadiusRelease:
     """A radius for a bound: a private quantile of the curves' norms, looked for within a wide public `bound`.
 
@@ -41,7 +42,7 @@ def suggest_radius(
 
     Parameters
     ----------
-    curves, epsilon, unit, grid, standardize, neighbors, invalid, n, ledger, query
+    curves, epsilon, unit, grid, standardize, neighbors, invalid, n, ledger, query, record
         As for :func:`mean`.
     bound : Range, RMS or L2Ball
         A public bound that surely holds the curves: it gives the centre, and the largest radius. It has no default and
@@ -74,6 +75,6 @@ def suggest_radius(
     """
     facts = {
         "epsilon": epsilon, "bound": bound, "quantile": quantile, "smallest": smallest, "neighbors": neighbors,
-        "invalid": invalid, "standardize": standardize,
+        "invalid": invalid, "standardize": standardize, "record": record,
     }  # fmt: skip
     return cast(RadiusRelease, release_curves(RadiusPlan, curves, facts, grid, unit, n, None, None, ledger, query))

@@ -13,6 +13,7 @@ from dpfda.api.types import By, GridLike, LedgerLike, Sizes, UnitLike
 from dpfda.core.checks import INVALID, check_choice, check_guess, check_value
 from dpfda.core.errors import ParameterError, RecordError, shown
 from dpfda.core.labels import as_groups, warn_of_reading
+from dpfda.core.nouns import check_record
 from dpfda.plans.base import Plan
 from dpfda.plans.groups import GroupPlan
 from dpfda.reading.curves import Curves, Records, as_curves
@@ -137,6 +138,7 @@ def release_curves(
     check_guess(n, facts["neighbors"])
     check_choice("invalid", facts["invalid"], INVALID)
     check_value(facts.get("value"))
+    check_record(facts["record"])
     if by is None and groups is not None:
         raise ParameterError("groups need labels", "none", "Pass by=<a column, or one label per record>.")
     given = as_curves(curves)

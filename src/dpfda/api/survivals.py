@@ -52,6 +52,7 @@ def survival(
     n: Sizes | None = None,
     ledger: LedgerLike | None = None,
     query: str = "survival",
+    record: str | None = None,
 ) -> SurvivalRelease | GroupRelease[SurvivalRelease]:
     """Release a survival curve under pure differential privacy.
 
@@ -70,7 +71,7 @@ def survival(
     horizon : float
         Up to when the curve is released: public, without a default, and never read from data. Who is still there has
         reached it.
-    by, groups, unit, neighbors, n, ledger, query
+    by, groups, unit, neighbors, n, ledger, query, record
         As for :func:`mean`. The records of a unit count by their shares.
     axis : str, optional
         What time is called, with its unit in brackets: "time (days)".
@@ -107,7 +108,7 @@ def survival(
     rule, units = split_unit(unit)
     facts: dict[str, Any] = {
         "epsilon": epsilon, "horizon": horizon, "method": method, "neighbors": neighbors, "invalid": invalid,
-        "unit": rule, "axis": axis,
+        "unit": rule, "axis": axis, "record": record,
     }  # fmt: skip
 
     def plan_for(size: int | None) -> SurvivalPlan:

@@ -54,6 +54,7 @@ class ReleaseOptions(TypedDict, total=False):
     ledger: LedgerLike | None
     query: str
     postprocess: bool
+    record: str | None
 
 
 class CurveOptions(ReleaseOptions, total=False):
@@ -78,6 +79,7 @@ class PercentileOptions(TypedDict, total=False):
     ledger: LedgerLike | None
     query: str
     value: str | None
+    record: str | None
 
 
 class DensityOptions(ReleaseOptions, total=False):
@@ -102,3 +104,4 @@ class SurvivalOptions(TypedDict, total=False):
     invalid: Invalid
     ledger: LedgerLike | None
     query: str
+    record: str | None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,6 +15,7 @@ import numpy as np
 from dpfda.audits.conduct import Check
 from dpfda.audits.laws import Finding
 from dpfda.audits.outcomes import Bound
+from dpfda.audits.page import audit_page, headed, noise_sizes
 from dpfda.audits.releases import Data, Whole
 from dpfda.audits.search import Found
 from dpfda.audits.steps import NoiseStep
@@ -23,6 +23,7 @@ from dpfda.audits.targets import Audited, OnePlan
 from dpfda.core import codec
 from dpfda.core.errors import FileError
 from dpfda.core.files import write_whole
+from dpfda.pages.charts import Chart
 from dpfda.results import plots
 from dpfda.results.wording import cost
 
@@ -132,11 +133,6 @@ def described(finding: Finding) -> str:
     return f"{finding.what}{where}{ratio}"
 
 
-def headed(part: str, check: Check) -> str:
-    """What a check is called on a page: its name, after that of its part."""
-    return f"{part}: {check.name}" if part else check.name
-
-
 @dataclass(frozen=True)
 class Audit:
     """The result of :func:`dpfda.audit`: whether anything spoke against a plan, and everything that was tried.
@@ -197,7 +193,7 @@ class Audit:
     @property
     def failures(self) -> list[str]:
         """What spoke against the plan."""
-        return [f"{headed(part, check)}: {check.detail}" for part, check in self.checks if not check.passed]
+        return [f"{headed(part, check.name)}: {check.detail}" for part, check in self.checks if not check.passed]
 
     @property
     def largest_loss(self) -> float:
@@ -218,10 +214,10 @@ class Audit:
     def subject(self) -> str:
         """What was audited, in a sentence."""
         first = self.parts[0].plan
-        noun, record = first.wording.release, first.wording.record
+        noun, record, records = first.wording.release, first.wording.record, first.wording.records
         several = f"{len(self.parts)} parts, each a {noun}" if len(self.parts) > 1 else noun
         said = (
-            f"{several.capitalize()} of {first.n:,} {record}s, {first.wording.method}; neighbours differ by one "
+            f"{several.capitalize()} of {first.n:,} {records}, {first.wording.method}; neighbours differ by one "
             f"{record} {'more or less' if first.problem.count_is_private else 'replaced'}."
         )
         return f"{said} {self.of}".rstrip()
@@ -263,7 +259,7 @@ class Audit:
     def __str__(self) -> str:
         lines = [self.title, self.subject, self._when, "", self.verdict, ""]
         for part, check in self.checks:
-            lines += [f"[{'ok' if check.passed else 'FAIL':>4}] {headed(part, check)}", f"       {check.detail}"]
+            lines += [f"[{'ok' if check.passed else 'FAIL':>4}] {headed(part, check.name)}", f"       {check.detail}"]
         return "\n".join([*lines, "", *(f"- {limit}" for limit in self.limits)])
 
     __repr__ = __str__
@@ -274,24 +270,15 @@ class Audit:
         lines += [f"**{self.verdict}**", ""]
         lines += ["| | check | what was seen |", "|---|---|---|"]
         for part, check in self.checks:
-            cells = [headed(part, check), check.detail]
+            cells = [headed(part, check.name), check.detail]
             mark = "ok" if check.passed else "**FAIL**"
             lines.append("| " + " | ".join([mark, *(cell.replace("|", "\\|") for cell in cells)]) + " |")
         return "\n".join([*lines, "", *(f"- {limit}" for limit in self.limits), ""])
 
     def to_html(self) -> str:
         """The same page with a picture, in one file."""
-        rows = "".join(
-            f"<tr class={'ok' if c.passed else 'bad'}><td>{'ok' if c.passed else 'FAIL'}</td>"
-            f"<td>{html.escape(headed(part, c))}</td><td>{html.escape(c.detail)}</td></tr>"
-            for part, c in self.checks
-        )
-        when = html.escape(f"{self.subject} {self._when}.")
-        limits = "".join(f"<li>{html.escape(limit)}</li>" for limit in self.limits)
-        return PAGE.format(
-            title=html.escape(self.title), verdict=html.escape(self.verdict), when=when,
-            kind="ok" if self.passed else "bad", rows=rows, limits=limits, picture=plots.inline(self.plot, self.title),
-        )  # fmt: skip
+        checks = [(headed(part, check.name), check.passed, check.detail) for part, check in self.checks]
+        return audit_page(self.title, f"{self.subject} {self._when}.", self.verdict, checks, self.limits, self.picture)
 
     def to_json(self) -> str:
         """All figures as sealed plain data."""
@@ -325,20 +312,17 @@ class Audit:
         """Write the page, by the ending of the path."""
         return write_whole(path, self.text(Path(path).suffix))
 
+    @property
+    def ratios(self) -> np.ndarray:
+        """The size of every coordinate's noise over its stated size."""
+        found = [step.ratios for part in self.parts for step in part.steps if step.ratios.size]
+        return np.concatenate(found) if found else np.empty(0)
+
+    @property
+    def picture(self) -> Chart | None:
+        """The same as a picture of a page; None where no noise has a size."""
+        return noise_sizes(self.ratios, self.detectable or 0.0) if self.ratios.size else None
+
     def plot(self, ax: plots.Axes | None = None) -> plots.Axes:
         """The size of every coordinate's noise against its stated size."""
-        found = [step.ratios for part in self.parts for step in part.steps if step.ratios.size]
-        ratios = np.concatenate(found) if found else np.empty(0)
-        return plots.ratios(ratios, self.detectable or 0.0, ax)
-
-
-PAGE = """<!doctype html><html lang="en"><meta charset="utf-8"><title>{title}</title><style>
-body{{font:15px/1.45 system-ui,sans-serif;max-width:60rem;margin:2rem auto;padding:0 1rem;color:#222}}
-h1{{font-size:1.35rem;margin-bottom:.2rem}} .verdict{{padding:.6rem .9rem;border-radius:.4rem;font-weight:600}}
-.verdict.ok{{background:#e3f4e6}} .verdict.bad{{background:#fbdfdd}} table{{border-collapse:collapse;width:100%}}
-td{{border-top:1px solid #ddd;padding:.35rem .5rem;vertical-align:top}} td:first-child{{font-weight:600}}
-tr.ok td:first-child{{color:#1d7a35}} tr.bad td:first-child{{color:#b3261e}} tr.bad{{background:#fdf1f0}}
-img{{max-width:100%}} li{{margin:.2rem 0}} small{{color:#666}}
-</style><h1>{title}</h1><small>{when}</small><p class="verdict {kind}">{verdict}</p>
-<table>{rows}</table>{picture}<ul>{limits}</ul></html>
-"""
+        return plots.ratios(self.ratios, self.detectable or 0.0, ax)

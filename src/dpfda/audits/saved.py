@@ -8,6 +8,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+from dpfda.audits.page import audit_page, headed
 from dpfda.audits.report import VERSION
 from dpfda.core import codec
 from dpfda.core.errors import FileError, printable
@@ -55,6 +56,16 @@ class SavedAudit:
         ended = f"passed {len(checks)} checks" if self.body["passed"] else f"{failed} of {len(checks)} checks failed"
         what = f"a plan of epsilon {float(Fraction(self.body['epsilon'])):g}, {self.body['plan'][:12]}"
         return printable(f"the report of an audit of {what}: {ended}")
+
+    def to_html(self) -> str:
+        """The report as a page; the picture of noise sizes is not among the figures."""
+        checks = [(headed(c["part"], c["name"]), bool(c["passed"]), c["detail"]) for c in self.body["checks"]]
+        failed = sum(not passed for _, passed, _ in checks)
+        verdict = f"FAILED: {failed} of {len(checks)} checks speak against this plan."
+        if self.body["passed"]:
+            verdict = f"PASSED: nothing spoke against this plan in {len(checks)} checks."
+        title = f"Audit of a plan of epsilon {float(Fraction(self.body['epsilon'])):g}, {self.body['plan'][:12]}"
+        return audit_page(title, str(self.body.get("of", "")), verdict, checks, self.body["limits"])
 
     def __str__(self) -> str:
         lines = [self.body["of"], ""] if self.body.get("of") else []

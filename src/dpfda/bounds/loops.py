@@ -205,9 +205,11 @@ class _Seen:
 
 def choose_kernels(values: int) -> ModuleType:
     """The module that works on blocks: numpy's, or the compiled one where it is installed and worth loading."""
-    _Seen.values += values
     named = _kernels.get()
-    if named == "plain" or (named is None and (_Seen.broken or _Seen.values < WORTH)):
+    if named == "plain":
+        return plain
+    _Seen.values += values
+    if named is None and (_Seen.broken or _Seen.values < WORTH):
         return plain
     return compiled_kernels() or plain
 

@@ -27,6 +27,7 @@ from dpfda.cli.voice import out as out
 from dpfda.cli.voice import say as say
 from dpfda.cli.voice import speaking
 from dpfda.core.errors import DpfdaError, LedgerError, LeftOutWarning, NoiseWarning, NotPrivateWarning, UnitWarning
+from dpfda.core.watching import Phase, watched
 
 #: The exit codes of a check that found something, and of a run that somebody stopped.
 FOUND, INTERRUPTED = 4, 130
@@ -95,8 +96,17 @@ class Bar:
     """Rows and files read so far, how fast, and how long it will take."""
 
     def __init__(self, bar: Progress):
-        self.bar, self.task = bar, bar.add_task("reading", total=None, files="", rate="")
-        self.began = time.monotonic()
+        self.bar, self.task = bar, bar.add_task("Reading", total=None, files="", rate="")
+        self.began, self.number = time.monotonic(), 0
+
+    def phase(self, phase: Phase) -> None:
+        """What is being done: which reading, of how many."""
+        if phase.name == "reading" and phase.number != self.number:
+            self.number, self.began = phase.number or 0, time.monotonic()
+            self.bar.reset(self.task, total=None, files="", rate="")
+        if phase.name not in ("checking", "done"):
+            once = phase.name == "reading" and phase.of in (None, 1)
+            self.bar.update(self.task, description="Reading" if once else phase.words)
 
     def __call__(self, done: int, total: int | None) -> None:
         rate = done / max(time.monotonic() - self.began, 1e-9)
@@ -115,7 +125,9 @@ def progress_bar(silent: bool) -> Iterator[Bar | None]:
         yield None
         return
     with Progress(
-        TextColumn("reading {task.fields[files]}"), BarColumn(), MofNCompleteColumn(),
+        TextColumn("{task.description} {task.fields[files]}", markup=False), BarColumn(), MofNCompleteColumn(),
         TextColumn("{task.fields[rate]}"), TimeRemainingColumn(), console=err, transient=True,
     ) as bar:  # fmt: skip
-        yield Bar(bar)
+        shown = Bar(bar)
+        with watched(shown.phase):
+            yield shown

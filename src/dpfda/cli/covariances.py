@@ -10,6 +10,7 @@ from dpfda.cli.commands import command
 from dpfda.cli.releasing import SETTLED
 from dpfda.core.checks import check_value
 from dpfda.core.errors import FileError
+from dpfda.core.nouns import check_record
 from dpfda.plans import CovariancePlan
 
 #: Principal components of which --json tells the variance.
@@ -40,6 +41,7 @@ def covariance_command(
     planfiles.check_settled(context, plan, SETTLED)
     output.check_given(display)
     check_value(value)
+    check_record(protection.record)
     if labels.by is not None and (output.surface or output.components):
         raise FileError("--surface and --components show one covariance. Use --plot, or drop --by.")
     ledger = charge.opened()
@@ -48,7 +50,9 @@ def covariance_command(
         reading.opened(curves, display.silent, **gaps.keywords()) as records,
     ):
         if plan is not None:
-            release = planfiles.release_by_plan(plan, CovariancePlan, records, ledger, labels.by, value)
+            release = planfiles.release_by_plan(
+                plan, CovariancePlan, records, ledger, labels.by, value, protection.record
+            )
         else:
             keywords = protection.keywords() | estimate.keywords() | units.keywords() | labels.keywords(protection.n)
             release = api.covariance(records, ledger=ledger, value=value, **keywords)

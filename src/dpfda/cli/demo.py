@@ -47,6 +47,7 @@ def demo_command(
         Ledger.create(ledger_file, epsilon=100, study=DEMO)
     charge = ["--ledger", str(ledger_file), "--study", DEMO, *(["--anyway"] if curves < ENOUGH else [])]
     curve = ["--epsilon", "1", "--radius", "5", "--center", "0.5", "--grid", "0:24:48:midpoints", "--axis", "hour (h)"]
+    curve += ["--value", "load (kW)", "--record", "home"]
     density = ["--by", "sex", "--groups", "f,m", "--epsilon", "1", "--domain", "0:110", "--axis", "age (years)"]
     covariates = ["--covariates", "people,heating", "--covariate-range", "0:6", "--covariate-range", "0:1"]
     components = ["--components", str(folder / "components.png")]
@@ -57,6 +58,8 @@ def demo_command(
         ("regress", "homes.csv", [*covariates, *curve, *charge, *_outputs(folder, "regression")]),
     ):
         _run(context, [name, str(folder / file), *words])
+    page = ["--ledger", str(ledger_file), "--out", str(folder / "report.html")]
+    _run(context, ["report", str(folder / "mean.json"), *page])
     out.print((folder / "statement.txt").read_text(encoding="utf-8"))
 
 

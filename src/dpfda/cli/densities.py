@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated, Any
 
 import numpy as np
@@ -12,13 +13,14 @@ from dpfda.cli import options, outputs, parsing, planfiles, sources
 from dpfda.cli.commands import Keywords, command
 from dpfda.core.errors import ParameterError, RecordError
 from dpfda.core.labels import Coder, as_groups, warn_of_reading
+from dpfda.core.nouns import check_record
 from dpfda.plans import DensityPlan
 from dpfda.reading.curves import Records
 from dpfda.reading.source import Source
 
 #: What a plan file settles about points, by the names of the options.
 SETTLED = (
-    *options.Protection.names(), *options.Bins.names(), *sources.Labels.names(), "axis", "kernel", "method", "raw",
+    *options.Protection.settled(), *options.Bins.names(), "groups", "axis", "kernel", "method", "raw",
 )  # fmt: skip
 
 
@@ -50,18 +52,24 @@ def density_command(
     """
     planfiles.check_settled(context, plan, SETTLED)
     output.check_given(display)
+    check_record(protection.record)
     ledger = charge.opened()
-    saved = None if plan is None else planfiles.read_plan(plan, DensityPlan)
+    saved = None if plan is None or labels.by is not None else _read_plan(plan, protection.record)
     if output.surface is not None:
         _check_surface(len(bins.domain or ()) if saved is None else saved.dimension, labels.by)
-    keywords = {} if saved else protection.keywords() | bins.keywords() | smoothing(axis, kernel, method, raw)
+    keywords = {} if plan else protection.keywords() | bins.keywords() | smoothing(axis, kernel, method, raw)
     with (
         output.reserved(*sources.local(points), charge.ledger, plan) as write,
         table.opened(points, display.silent) as records,
     ):
         counted = None if counts is None else _counts(records.data, counts, labels, table)
         release: Any
-        if saved is not None:
+        if plan is not None and labels.by is not None:
+            if counted is not None:
+                raise ParameterError("counts by group are told without a plan", "--plan", "Drop it, or drop --counts.")
+            record = protection.record
+            release = planfiles.release_by_plan(plan, DensityPlan, records, ledger, labels.by, record=record)
+        elif saved is not None:
             release = saved.release(records if counted is None else None, ledger, counts=counted)
         elif counted is not None:  # one table per group already
             release = api.density(counts=counted, groups=sources.groups_of(labels.groups), ledger=ledger, **keywords)
@@ -69,6 +77,10 @@ def density_command(
             release = api.density(records, ledger=ledger, **keywords | labels.keywords(protection.n))
         written = write(release, ledger)
     display.say(release, written)
+
+
+def _read_plan(path: Path, record: str | None) -> DensityPlan:
+    return planfiles.renamed(planfiles.read_plan(path, DensityPlan), record=record)
 
 
 def smoothing(axis: list[str] | None, kernel: str | None, method: str | None, raw: bool) -> Keywords:

@@ -17,6 +17,7 @@ from dpfda.core import files
 from dpfda.core.checks import check_choice, check_guess, check_value
 from dpfda.core.errors import ParameterError, RecordError
 from dpfda.core.labels import Coder, as_groups
+from dpfda.core.nouns import check_record
 from dpfda.estimators import KernelClassifier, KernelRegressor, predictions
 from dpfda.plans import RegressionPlan
 from dpfda.reading.absent import no_column
@@ -62,6 +63,7 @@ def regress_command(
     """
     output.check_given(display, "A model")
     check_value(value)
+    check_record(protection.record)
     ledger = charge.opened()
     check_guess(protection.n, protection.neighbors)
     facts = covariate_facts(covariates, covariate_range, covariate_bound)
@@ -170,6 +172,7 @@ def _check_loss(
 ) -> None:
     """Refuse what does not go with the loss, and classes that a record could reveal."""
     check_value(value)
+    check_record(protection.record)
     if loss in CLASSES and value is not None:
         raise ParameterError("classes have no unit", "--value", "Choose --loss squared or huber, or drop it.")
     if loss in NUMBERS and bound is None:

@@ -112,6 +112,9 @@ Anyway = Annotated[
 Value = Annotated[
     str | None, typer.Option("--value", help="What values are, with their unit: 'glucose (mmol/L)'. For pictures.")
 ]
+Record = Annotated[
+    str | None, typer.Option("--record", help="What one record is: home, or person/people. For statements.")
+]
 PlanFile = Annotated[Path | None, typer.Option("--plan", help="Use a plan written by 'dpfda plan --out'.")]
 
 
@@ -123,6 +126,12 @@ class Protection(Options):
     n: N = None
     neighbors: Neighbors = "replace"
     invalid: Invalid = "raise"
+    record: Record = None
+
+    @classmethod
+    def settled(cls) -> tuple[str, ...]:
+        """Those that a plan file settles: all but the words beside a plan."""
+        return tuple(name for name in cls.names() if name != "record")
 
     def keywords(self) -> Keywords:
         """As the verbs and plans spell them, which check them too."""

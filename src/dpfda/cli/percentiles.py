@@ -10,11 +10,12 @@ from dpfda import api
 from dpfda.cli import options, outputs, planfiles, sources
 from dpfda.cli.commands import command
 from dpfda.core.checks import check_value
+from dpfda.core.nouns import check_record
 from dpfda.plans import PercentilePlan
 
 #: What a plan file settles about percentiles, by the names of the options.
 SETTLED = (
-    *options.Protection.names(), *options.Ranks.names(), *sources.Gaps.names(), *sources.Units.names(), "groups",
+    *options.Protection.settled(), *options.Ranks.names(), *sources.Gaps.names(), *sources.Units.names(), "groups",
 )  # fmt: skip
 
 
@@ -42,6 +43,7 @@ def percentiles_command(
     planfiles.check_settled(context, plan, SETTLED)
     output.check_given(display)
     check_value(value)
+    check_record(protection.record)
     ledger = charge.opened()
     with (
         output.reserved(*sources.local(curves), charge.ledger, plan) as write,
@@ -49,7 +51,9 @@ def percentiles_command(
     ):
         release: Any
         if plan is not None:
-            release = planfiles.release_by_plan(plan, PercentilePlan, records, ledger, labels.by, value)
+            release = planfiles.release_by_plan(
+                plan, PercentilePlan, records, ledger, labels.by, value, protection.record
+            )
         else:
             keywords = protection.keywords() | ranks.keywords() | units.keywords() | labels.keywords(protection.n)
             release = api.percentiles(records, ledger=ledger, value=value, **keywords)

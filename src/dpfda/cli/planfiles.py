@@ -9,15 +9,15 @@ from typing import Any, TypeVar
 
 import typer
 
-from dpfda import results
 from dpfda.cli.commands import given
-from dpfda.core import codec, files
+from dpfda.core import files
 from dpfda.core.errors import FileError, ParameterError
 from dpfda.ledger import Ledger
 from dpfda.plans import ClassPlan, GroupPlan
-from dpfda.plans.base import VERSION, Plan
+from dpfda.plans.base import Plan
 from dpfda.reading.curves import Curves
-from dpfda.results.saved import Saved
+from dpfda.reports.saved import read_any_plan as read_any_plan
+from dpfda.reports.saved import read_subject as read_subject
 from dpfda.results.statements import counted
 from dpfda.results.wording import cost
 
@@ -28,28 +28,12 @@ def read_plan(path: Path, kind: type[AnyPlan]) -> AnyPlan:
     return kind.from_json(files.read_text(path, "plan"), path.name)
 
 
-def read_any_plan(path: Path) -> Plan | GroupPlan | ClassPlan:
-    """A plan, or one per group or class."""
-    body = codec.unseal(files.read_text(path, "plan"), "plan", VERSION, path.name)
-    plan = codec.from_plain(body.get("plan"))
-    if not isinstance(plan, Plan | GroupPlan | ClassPlan):
-        raise FileError(f"{path.name[:60]!r} holds no plan. Check the path.")
-    plan.take_choice(body.get("chosen"))
-    return plan
-
-
 def described(plan: Plan | GroupPlan | ClassPlan) -> str:
     """What a file of it is, in a few words."""
     if isinstance(plan, Plan):
         return f"a plan: {plan.wording.release} of {counted(plan)}, {cost(plan)}"
     names, first = ", ".join(plan.names), plan.plans[0]
     return f"a plan: {first.wording.release} for each {plan.member_word} ({names}), {cost(plan)} together"
-
-
-def read_subject(path: Path) -> Plan | GroupPlan | ClassPlan | Saved:
-    """A plan, or a release, which has one."""
-    kind = codec.kind_of(files.read_text(path, "plan or a release"))
-    return results.load(path) if kind in ("release", "releases", "radius", "difference") else read_any_plan(path)
 
 
 def check_settled(context: typer.Context, plan: Path | None, settled: Iterable[str]) -> None:
@@ -60,15 +44,22 @@ def check_settled(context: typer.Context, plan: Path | None, settled: Iterable[s
         )
 
 
+def renamed(plan: AnyPlan, value: str | None = None, record: str | None = None) -> AnyPlan:
+    """A plan with other words beside it, where any are given."""
+    words = {name: word for name, word in (("value", value), ("record", record)) if word is not None}
+    return replace(plan, **words) if words else plan
+
+
 def release_by_plan(
-    path: Path, kind: type[Plan], records: Curves, ledger: Ledger | None, by: str | None, value: str | None = None
-) -> Any:
-    """A release by a plan file: of one plan, or of one plan per group; `value` names its values anew."""
+    path: Path, kind: type[Plan], records: Curves, ledger: Ledger | None, by: str | None, value: str | None = None,
+    record: str | None = None,
+) -> Any:  # fmt: skip
+    """A release by a plan file: of one plan, or of one plan per group; `value` and `record` name those anew."""
     plan = read_any_plan(path)
-    if value is not None and isinstance(plan, GroupPlan):
-        plan = replace(plan, plans=tuple(replace(part, value=value) for part in plan.plans))
-    elif value is not None and isinstance(plan, kind):
-        plan = replace(plan, value=value)
+    if isinstance(plan, GroupPlan):
+        plan = replace(plan, plans=tuple(renamed(part, value, record) for part in plan.plans))
+    elif isinstance(plan, kind):
+        plan = renamed(plan, value, record)
     if isinstance(plan, GroupPlan) and all(isinstance(part, kind) for part in plan.plans):
         return plan.release(records, ledger, by=by)
     if not isinstance(plan, kind):

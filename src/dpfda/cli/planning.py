@@ -41,7 +41,7 @@ NOT_OF_PERCENTILES = (
 OF_MEANS = ("norm", *options.Functions.names())
 #: Verdicts in a crowded table.
 SHORT = {"mostly noise": "noise"}
-RULES_OF_CURVES = (*sources.Units.names(), *sources.Gaps.names(), "standardize", "covariance", "groups", "value")
+RULES_OF_CURVES = (*sources.Units.names(), *sources.Gaps.names(), "standardize", "covariance", "value")
 
 
 @command(first="n epsilon range radius grid domain horizon levels covariance unit explain target output")
@@ -58,9 +58,7 @@ def plan_command(
     bins: options.Bins,
     horizon: options.HorizonTime = None,
     levels: options.Levels = None,
-    groups: Annotated[
-        str | None, typer.Option(help="One plan per group, with its n: north=500,south=800 (not for densities).")
-    ] = None,
+    groups: Annotated[str | None, typer.Option(help="One plan per group, with its n: north=500,south=800.")] = None,
     covariance: Annotated[bool, typer.Option("--covariance", help="Plan a covariance surface instead.")] = False,
     output: Annotated[Path | None, typer.Option("--out", help="Write the plan.")] = None,
     explain: Annotated[bool, typer.Option("--explain", help="Say in plain words what it means.")] = False,
@@ -93,9 +91,8 @@ def plan_command(
         plan = _planned(PercentilePlan, keywords, groups, target)
     elif bins.domain:
         _check_kind(context, (*OF_CURVES, *RULES_OF_CURVES, "guess"), "a density", "--domain")
-        axes = None if estimate.axis == "t" else estimate.axis.split(",")
-        more = {"axes": axes, "postprocess": not estimate.raw}
-        plan = _density_plan(protection, bins, estimate.kernel, estimate.method, more)
+        keywords = _of_density(protection, bins, estimate.kernel, estimate.method, _as_drawn(estimate))
+        plan = _planned(DensityPlan, keywords, groups, target)
     else:
         others = (*OF_DENSITIES, "outside", "edges", *(OF_MEANS if covariance else ("raw",)))
         _check_kind(context, others, "a covariance" if covariance else "a mean curve", "no --domain")
@@ -121,15 +118,19 @@ def plan_command(
         out.print(f"Written: {output}")
 
 
-def _density_plan(
+def _as_drawn(estimate: options.Estimate) -> Keywords:
+    """What the coordinates of a density are called, and whether it is shrunk."""
+    return {"axes": None if estimate.axis == "t" else estimate.axis.split(","), "postprocess": not estimate.raw}
+
+
+def _of_density(
     protection: options.Protection, box: options.Box, kernel: str | None, method: str | None, more: Keywords
-) -> DensityPlan:
+) -> Keywords:
+    """What the plan of a density is told."""
     keywords = protection.keywords() | box.keywords() | more
     keywords["kernel"] = parsing.if_given(parsing.parse_kernel, kernel)
     keywords["method"] = parsing.if_given(parsing.parse_method, method)
-    if protection.n is None:
-        raise ParameterError("a plan needs the public number of points", "none", "Pass --n 1000.")
-    return DensityPlan(**keywords)
+    return keywords
 
 
 def _print_plan(plan: Plan | GroupPlan, explain: bool, guessed: dict[str, str]) -> None:
@@ -155,7 +156,7 @@ def _check_grid(keywords: Keywords) -> None:
 
 def _plan_of(kind: Callable[..., Plan], keywords: Keywords) -> Plan:
     if keywords["n"] is None:
-        record = "records" if kind is SurvivalPlan else "curves"
+        record = "records" if kind is SurvivalPlan else "points" if kind is DensityPlan else "curves"
         raise ParameterError(f"a plan needs the public number of {record}", "none", "Pass --n 1000.")
     return kind(**keywords)
 
@@ -233,7 +234,7 @@ def compare_command(
     base: Any
     if box.domain:
         _check_kind(context, OF_CURVES, "a density", "--domain")
-        base = _density_plan(protection, box, kernel, "knorm", {})
+        base = _plan_of(DensityPlan, _of_density(protection, box, kernel, "knorm", {}))
     else:
         _check_kind(context, OF_DENSITIES, "a mean curve", "no --domain")
         estimate = options.Estimate(**vars(limits), grid=grid, kernel=kernel, method="minimax")

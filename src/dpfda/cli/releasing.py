@@ -13,6 +13,7 @@ from dpfda.cli.commands import Keywords, command
 from dpfda.cli.console import out
 from dpfda.core.checks import check_value
 from dpfda.core.errors import ParameterError, shown
+from dpfda.core.nouns import check_record
 from dpfda.plans import MeanPlan
 from dpfda.plans.radius import RadiusPlan
 from dpfda.reading.headers import FromHeader
@@ -21,7 +22,7 @@ from dpfda.spaces.grid import Grid
 
 #: What a plan file settles about curves, by the names of the options.
 SETTLED = (
-    *options.Protection.names(), *options.Estimate.names(), *sources.Gaps.names(), *sources.Units.names(), "groups",
+    *options.Protection.settled(), *options.Estimate.names(), *sources.Gaps.names(), *sources.Units.names(), "groups",
 )  # fmt: skip
 
 
@@ -52,6 +53,7 @@ def mean_command(
     planfiles.check_settled(context, plan, (*SETTLED, *options.Functions.names(), "norm"))
     output.check_given(display)
     check_value(value)
+    check_record(protection.record)
     _check_shrink(shrink, estimate.raw, labels.by)
     ledger = charge.opened()
     with (
@@ -59,7 +61,7 @@ def mean_command(
         reading.opened(curves, display.silent, **gaps.keywords()) as records,
     ):
         if plan is not None:
-            release = planfiles.release_by_plan(plan, MeanPlan, records, ledger, labels.by, value)
+            release = planfiles.release_by_plan(plan, MeanPlan, records, ledger, labels.by, value, protection.record)
         else:
             keywords = protection.keywords() | estimate.keywords(norm, functions.function()) | units.keywords()
             keywords |= labels.keywords(protection.n)
@@ -94,6 +96,7 @@ def radius_command(
         bool, typer.Option("--dry-run", help="Only say how far off it can be, from --n, epsilon and the bound.")
     ] = False,
     grid: options.GridText = None,
+    axis: options.Axis = "t",
     protection: options.Protection,
     units: sources.Units,
     gaps: sources.Gaps,
@@ -110,7 +113,7 @@ def radius_command(
     Example: dpfda radius curves.csv --epsilon 0.1 --range 0:400
     """
     bound = _wide_bound(limits)
-    public = parsing.if_given(parsing.parse_grid, grid)
+    public = parsing.parse_grid(grid, axis) if grid else None
     if dry_run:
         facts = protection.keywords() | units.keywords() | {"bound": bound, "quantile": quantile, "smallest": smallest}
         _say_what_it_is_worth(facts, public, display.as_json)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from dpfda import audits, results
+from dpfda import audits, reports, results
 from dpfda.cli import foreign, ledgers, outputs, planfiles
 from dpfda.cli.commands import command
 from dpfda.cli.console import out
@@ -36,6 +36,9 @@ def show_command(
     output: Annotated[Path | None, typer.Option("--out", help="Write the difference as JSON.")] = None,
     plot: outputs.Picture = None,
     csv: outputs.Csv = None,
+    html: Annotated[
+        Path | None, typer.Option("--html", help="Write a page that stands alone: of a release or a plan, its report.")
+    ] = None,
     kind: outputs.PictureKind = None,
     of: outputs.PictureOf = None,
     as_json: outputs.AsJson = False,
@@ -49,14 +52,15 @@ def show_command(
     head = files.read_head(file, ANY, foreign.HEAD)
     if foreign.is_ledger(head):
         _refuse(given, "a ledger has no curve and no methods")
+        written = _write_page(html, file, lambda: reports.ledger_page(file))
         ledgers.show_ledger(file, as_json)
+        _say_written(written, as_json)
         return
     sealed = codec.kind_of(files.read_text(file, ANY)) if foreign.may_be_sealed(head) else ""
     if sealed not in SHOWN and sealed not in RELEASES:
         raise _unknown(file, head, sealed)
     if sealed in SHOWN:
-        _refuse(given, f"{codec.KINDS[sealed]} has no curve and no methods")
-        SHOWN[sealed](file, as_json)
+        _show_other(file, sealed, given, html, as_json)
         return
     release = results.load(file)
     what = described(release)
@@ -68,11 +72,11 @@ def show_command(
     if isinstance(release, RadiusRelease):
         _refuse([name for name in given if name != "--methods-text"], "a radius has no curve to write")
     words = outputs.SurvivalPicture(kind=kind, of=of).words(plot)
-    parts = list(release.values()) if isinstance(release, JointRelease) else [release]
-    if words and not isinstance(parts[0], results.SurvivalRelease):
+    if words and not _is_survival(release):
         raise ParameterError("--kind and --of draw survival curves", what, "Drop them.")
-    with outputs.Outputs(out=output, csv=csv, plot=plot).reserved(file, **words) as write:
+    with outputs.Outputs(out=output, csv=csv, plot=plot).reserved(file, html, **words) as write:
         written = write(release)
+    written += _write_page(html, file, lambda: reports.report(release))
     if as_json:
         more: dict[str, object] = {"methods_text": release.methods_text()} if methods_text else {}
         more |= {"written": written} if written else {}
@@ -80,8 +84,18 @@ def show_command(
         return
     say_what(file, what)
     out.print(release.methods_text() if methods_text else outputs.told(release))
-    if written:
+    _say_written(written)
+
+
+def _say_written(written: Sequence[str], as_json: bool = False) -> None:
+    """The last line: where something went."""
+    if written and not as_json:
         out.print(f"\nWritten: {', '.join(written)}")
+
+
+def _is_survival(release: Saved) -> bool:
+    first = next(iter(release.values())) if isinstance(release, JointRelease) else release
+    return isinstance(first, results.SurvivalRelease)
 
 
 def say_what(file: Path, words: str) -> None:
@@ -187,6 +201,29 @@ def _show_audit(file: Path, as_json: bool) -> None:
 #: How files that are no releases are shown, by what they say they are.
 SHOWN = {"plan": _show_plan, "summary": _show_summary, "audit": _show_audit}
 RELEASES = ("release", "releases", "radius", "difference")
+#: Their pages; a summary is confidential and has none.
+PAGES: dict[str, Callable[[Path], str]] = {
+    "plan": reports.report,
+    "audit": lambda file: audits.SavedAudit.load(file).to_html(),
+}
+
+
+def _show_other(file: Path, sealed: str, given: Sequence[str], html: Path | None, as_json: bool) -> None:
+    """What is no release, and its page where one is asked for."""
+    _refuse(given, f"{codec.KINDS[sealed]} has no curve and no methods")
+    if html is not None and sealed not in PAGES:
+        raise ParameterError(f"{codec.KINDS[sealed]} is confidential", "--html", "Release it first.")
+    written = _write_page(html, file, lambda: PAGES[sealed](file))
+    SHOWN[sealed](file, as_json)
+    _say_written(written, as_json)
+
+
+def _write_page(path: Path | None, file: Path, content: Callable[[], str]) -> list[str]:
+    """The page of a file, where one is asked for; never over the file itself."""
+    if path is None:
+        return []
+    with files.reserved([path], [file]) as places:
+        return [str(places[path].write(content()))]
 
 
 def _kind_of(release: Saved) -> str:

@@ -20,7 +20,7 @@ KNOWN = frozenset((
     "covariates", "decimal", "delta", "domain", "edges", "encoding", "engine", "epsilon", "epsilons", "eta", "fill",
     "grid", "groups", "header", "horizon", "ignore", "invalid", "kernel", "layout", "ledger", "loss",
     "measure", "method", "methods", "most", "n", "neighbors", "order", "outside", "passes", "psi", "quantile",
-    "radius", "separator", "site", "smallest", "spent", "split", "standardize", "study",
+    "radius", "record", "separator", "site", "smallest", "spent", "split", "standardize", "study",
     "target", "unit", "value",
 ))  # fmt: skip
 OTHERS = {"axes": "--axis", "covariate_bound": "--covariate-bound", "criterion": "--loss", "releases": "--release"}

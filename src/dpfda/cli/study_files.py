@@ -32,7 +32,7 @@ EVERY = ("once", "night", *PERIODS)
 TABLES = {
     "budget": ("epsilon", "delta", "period", "run", "ledger", "note", "operator"),
     "units": ("unit", "most", "order", "neighbors", "invalid"),
-    "bound": ("range", "radius", "rms", "center", "norm", "value"),
+    "bound": ("range", "radius", "rms", "center", "norm", "value", "record"),
     "output": ("folder", "write"),
 }
 TOP = ("version", "study", "every", "timezone", "source", "release", *TABLES)

@@ -14,11 +14,12 @@ from dpfda.cli import options, outputs, planfiles, sources
 from dpfda.cli.commands import command
 from dpfda.cli.console import progress_bar
 from dpfda.core.errors import ParameterError, RecordError
+from dpfda.core.nouns import check_record
 from dpfda.plans import SurvivalPlan
 from dpfda.reading.curves import Curves
 
 #: What a plan file settles about times, by the names of the options; who is in which group it does not.
-SETTLED = (*options.Protection.names(), *options.Horizon.names(), *sources.Units.names(), "groups")
+SETTLED = (*options.Protection.settled(), *options.Horizon.names(), *sources.Units.names(), "groups")
 
 #: How a reader says that a cell is text, and what helps where columns are named already.
 NO_NUMBER = "A cell does not hold a number"
@@ -88,6 +89,7 @@ def survival_command(
     """
     planfiles.check_settled(context, plan, SETTLED)
     output.check_given(display)
+    check_record(protection.record)
     words = picture.words(output.plot)
     ledger = charge.opened()
     with (
@@ -96,7 +98,9 @@ def survival_command(
     ):
         release: Any
         if plan is not None:
-            release = planfiles.release_by_plan(plan, SurvivalPlan, records, ledger, labels.by)
+            release = planfiles.release_by_plan(
+                plan, SurvivalPlan, records, ledger, labels.by, record=protection.record
+            )
         else:
             keywords = protection.keywords() | limits.keywords() | units.keywords() | labels.keywords(protection.n)
             release = api.survival(records, ledger=ledger, **keywords)

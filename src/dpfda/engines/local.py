@@ -9,6 +9,8 @@ from typing import TypeAlias, TypeVar
 
 import numpy as np
 
+from dpfda.core import watching
+from dpfda.core.watching import OnFile
 from dpfda.engines.aligned import Aligned, worth_holding
 from dpfda.engines.gathering import in_any_order, limited
 from dpfda.engines.task import ALL, Partial, Task, added_up
@@ -23,8 +25,6 @@ from dpfda.reading.source import Source
 #: Files of which somebody's rows may lie anywhere are read once for each so many bytes, some people at a time.
 BYTES_AT_ONCE = 1 << 28
 T = TypeVar("T")
-#: Told after each file how many are done, of how many.
-OnFile: TypeAlias = Callable[[int, int], None]
 Reading: TypeAlias = Generator[Raw, None, None]
 
 
@@ -35,19 +35,21 @@ def summarize_local(
     if task.max_records is not None and source.single_use:  # it may have to be read again
         source = replace(source, held=list(source.blocks()))
     # How many rows there are is private under some relations, and where somebody has several.
-    reported = None if task.problem.count_is_private or task.keyed_in(source) else progress
+    private = task.problem.count_is_private or task.keyed_in(source)
+    reported = watching.on_rows(private, progress)
     reading: _Streaming | _Sharing
     if aligned is not None and worth_holding(task, source):
         reading = _Sharing(task, source, aligned)
     else:
-        reading = _Streaming(task, source, getattr(progress, "file", None))
+        reading = _Streaming(task, source, watching.on_file(lambda: _sizes(source), getattr(progress, "file", None)))
     whole = reading.summaries(reported)
     found = {name: summary.count for name, summary in whole.summaries.items()}
     surplus = {name: most for name, most in (task.max_records or {}).items() if found.get(name, 0) > most}
     if surplus and isinstance(source.data, Scan):  # what is chosen and what is kept must be of one reading
         reading = _Streaming(task, replace(source, held=list(source.blocks())))
     if surplus:
-        whole = replace(reading.summaries(None, Kept(reading.parts(), surplus)), cut=frozenset(surplus))
+        again = watching.on_rows(True)  # which says no more than that it goes on
+        whole = replace(reading.summaries(again, Kept(reading.parts(), surplus)), cut=frozenset(surplus))
     return task.finished(whole, reading.source)
 
 
@@ -81,7 +83,8 @@ class _Streaming:
 
         def found(gather: bool) -> Partial:
             if gather and not always:  # after all: it was not in order
-                return read(limited(source.blocks(read_ahead=True)), True)
+                raws = limited(source.blocks(read_ahead=True))
+                return read(raws if progress is None else _with_progress(raws, progress, None, len), True)
             readings = _readings(task, source, progress, None if kept is not None else self.file)
             return added_up(read(raws, gather) for raws in readings)
 
@@ -173,6 +176,11 @@ def _readings(
         raws = source.blocks(file, read_ahead=True)
         raws = raws if times == 1 else _share(raws, number, times)
         yield raws if progress is None else _with_progress(raws, progress, source.size_hint(), len)
+
+
+def _sizes(source: Source) -> list[int]:
+    """Bytes of each file."""
+    return [place.size for place in expanded(source.data)] if is_path(source.data) else []
 
 
 def _share(raws: Iterable[Raw], number: int, times: int) -> Reading:

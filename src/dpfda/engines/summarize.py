@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from dpfda.core import codec
+from dpfda.core import codec, watching
 from dpfda.core.errors import ParameterError, PlanMismatch, RecordError
 from dpfda.core.labels import as_groups
 from dpfda.core.origins import Between, as_site, as_stretch
@@ -246,6 +246,8 @@ def _resumed(
             "these alike, or name another file."
         )
     done = 0
+    sizes = [Place(part.data).size for part in files]
+    told = watching.on_file(lambda: sizes, getattr(progress, "file", None))
 
     def new() -> Iterator[tuple[Source, tuple[Part, str]]]:
         """Files that are not counted yet, recognised one by one as their turn comes."""
@@ -268,8 +270,8 @@ def _resumed(
         saved = saved.plus(Saved(checkpoint.plan, task.filled(found.summaries), (entry,), ordered, reading))
         saved.save(checkpoint.path)
         done += 1
-        if progress is not None and hasattr(progress, "file"):
-            progress.file(done, len(files))
+        if told is not None:
+            told(done, len(files))
 
     if engine == "dask":
         dask_engine.each(task, list(new()), note)

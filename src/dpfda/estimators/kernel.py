@@ -15,8 +15,9 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
 from dpfda.core.checks import Epsilon, Invalid, Neighbors, as_epsilon, check_choice, check_value
-from dpfda.core.errors import ParameterError, RecordError, shown
+from dpfda.core.errors import ParameterError, RecordError
 from dpfda.core.labels import Coder, label_text, warn_of_reading
+from dpfda.core.nouns import check_record
 from dpfda.estimators import validation as arrays
 from dpfda.estimators.base import PrivateEstimator, Ranges, chosen_class, decision, predictions
 from dpfda.ledger import Ledger
@@ -67,6 +68,8 @@ class KernelRegressor(RegressorMixin, PrivateEstimator):
         What is charged at every fit, by every clone.
     value : str, optional
         What responses are, with their unit in brackets, such as "glucose (mmol/L)": pictures show it.
+    record : str, optional
+        What one record is called, such as "home" or "person/people": plans and statements speak of it so.
 
     Examples
     --------
@@ -96,6 +99,7 @@ class KernelRegressor(RegressorMixin, PrivateEstimator):
         n: int | None = None,
         ledger: Ledger | str | os.PathLike[str] | None = None,
         value: str | None = None,
+        record: str | None = None,
     ):
         self.loss = loss
         self.epsilon = epsilon
@@ -111,6 +115,7 @@ class KernelRegressor(RegressorMixin, PrivateEstimator):
         self.n = n
         self.ledger = ledger
         self.value = value
+        self.record = record
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
@@ -121,17 +126,18 @@ class KernelRegressor(RegressorMixin, PrivateEstimator):
         """Release the function that explains the responses best, for its smoothness."""
         check_choice("loss", self.loss, ("squared", "huber"))
         check_value(self.value)
+        check_record(self.record)
         X, y = self._checked(X, y, y_numeric=True)
         facts: dict[str, Any] = {
             "n": self._count(X), "epsilon": self.epsilon, "domain": self._domain(X),
             "bound": self.bound, "kernel": self.kernel, "components": self.components, "neighbors": self.neighbors,
-            "invalid": self.invalid, "names": self._names, "value": self.value,
+            "invalid": self.invalid, "names": self._names, "value": self.value, "record": self.record,
         }  # fmt: skip
         if self.loss == "squared":
-            _refuse({"psi": self.psi, "threshold": self.threshold}, "squared")
+            arrays.refuse({"psi": self.psi, "threshold": self.threshold}, "squared")
             plan: KernelPlan | SmootherPlan = self._squared(facts)
         else:
-            _refuse({"passes": self.passes}, "huber")
+            arrays.refuse({"passes": self.passes}, "huber")
             plan = KernelPlan(criterion="huber", psi=self.psi, threshold=self.threshold, **facts)
         return self._fitted_with(plan.release(np.column_stack([X, np.asarray(y, dtype=float)]), self._charged()))
 
@@ -190,25 +196,6 @@ def _drawn(
     return release.plot(ax, level, kind, **look.words)
 
 
-def _refuse(options: dict[str, object], loss: str) -> None:
-    """Options of another loss are refused: silence would fit something else than was asked for."""
-    given = [name for name, value in options.items() if value is not None]
-    if given:
-        raise ParameterError(f"loss={loss!r} does not take {given[0]}", shown(options[given[0]]), "Drop it.")
-
-
-def _distinct(classes: np.ndarray) -> np.ndarray:
-    """At least two classes that differ in writing; labels may be private, so none is shown."""
-    texts = {label_text(label) for label in classes}
-    if len(classes) < 2 or len(texts) < len(classes):
-        raise ParameterError(
-            "a classifier needs at least two classes, and no two that are written alike",
-            f"{len(texts)} of them",
-            "Pass classes=[...].",
-        )
-    return classes
-
-
 def _is_logistic(model: KernelClassifier) -> bool:
     plan = getattr(model, "plan_", None)  # what was fitted decides, whatever the parameter says by now
     return (model.loss if plan is None else getattr(plan, "plans", [plan])[0].criterion) == "logistic"
@@ -247,6 +234,8 @@ class KernelClassifier(ClassifierMixin, PrivateEstimator):
         there are, where that is public.
     ledger : Ledger or path, optional
         What is charged at every fit, by every clone.
+    record : str, optional
+        What one record is called, such as "home" or "person/people": plans and statements speak of it so.
 
     Examples
     --------
@@ -274,6 +263,7 @@ class KernelClassifier(ClassifierMixin, PrivateEstimator):
         invalid: Invalid = "raise",
         n: int | None = None,
         ledger: Ledger | str | os.PathLike[str] | None = None,
+        record: str | None = None,
     ):
         self.loss = loss
         self.epsilon = epsilon
@@ -286,6 +276,7 @@ class KernelClassifier(ClassifierMixin, PrivateEstimator):
         self.invalid = invalid
         self.n = n
         self.ledger = ledger
+        self.record = record
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
@@ -295,13 +286,14 @@ class KernelClassifier(ClassifierMixin, PrivateEstimator):
     def fit(self, X: Records, y: Records) -> Self:
         """Release the decision function (or one per class) of least regularised risk."""
         check_choice("loss", self.loss, ("logistic", "hinge"))
+        check_record(self.record)
         X, codes, classes = self._labelled(X, y)
         names = tuple(label_text(label) for label in classes)
         facts: dict[str, Any] = {
             "n": self._count(X), "domain": self._domain(X), "criterion": self.loss,
             "kernel": self.kernel, "components": self.components, "psi": self.psi, "classes": names,
             "neighbors": self.neighbors, "invalid": self.invalid, "names": self._names,
-            "labels_read": True if self.classes is None else None,
+            "labels_read": True if self.classes is None else None, "record": self.record,
         }  # fmt: skip
         records = np.column_stack([X, codes])
         budget = as_epsilon(self.epsilon)
@@ -332,8 +324,8 @@ class KernelClassifier(ClassifierMixin, PrivateEstimator):
             check_classification_targets(y)
             warn_of_reading("classes")
             classes, codes = np.unique(y, return_inverse=True)
-            return X, codes.astype(float), _distinct(classes)
-        classes = _distinct(np.unique(np.asarray(self.classes)))
+            return X, codes.astype(float), arrays.distinct(classes)
+        classes = arrays.distinct(np.unique(np.asarray(self.classes)))
         if len(classes) != len(self.classes):
             raise ParameterError("classes must be different", "a repeated one", "List each class once.")
         X = arrays.lenient_inputs(self, X) if self.invalid == "center" else arrays.inputs(self, X)

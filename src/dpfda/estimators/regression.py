@@ -16,6 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 from dpfda.bounds import BallLike
 from dpfda.core.checks import Epsilon, Invalid, Neighbors, check_value
 from dpfda.core.errors import ParameterError
+from dpfda.core.nouns import check_record
 from dpfda.estimators.base import PrivateEstimator
 from dpfda.ledger import Ledger
 from dpfda.plans import RegressionPlan
@@ -96,6 +97,8 @@ class FunctionOnScalarRegression(MultiOutputMixin, RegressorMixin, PrivateEstima
         What is charged at every fit, by every clone.
     value : str, optional
         What values of curves are, with their unit in brackets, such as "glucose (mmol/L)": pictures show it.
+    record : str, optional
+        What one record is called, such as "home" or "person/people": plans and statements speak of it so.
 
     Examples
     --------
@@ -125,6 +128,7 @@ class FunctionOnScalarRegression(MultiOutputMixin, RegressorMixin, PrivateEstima
         n: int | None = None,
         ledger: Ledger | str | os.PathLike[str] | None = None,
         value: str | None = None,
+        record: str | None = None,
     ):
         self.epsilon = epsilon
         self.bound = bound
@@ -138,6 +142,7 @@ class FunctionOnScalarRegression(MultiOutputMixin, RegressorMixin, PrivateEstima
         self.n = n
         self.ledger = ledger
         self.value = value
+        self.record = record
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
@@ -148,6 +153,7 @@ class FunctionOnScalarRegression(MultiOutputMixin, RegressorMixin, PrivateEstima
         """Release the moments of covariates and curves, and the coefficient functions they make."""
         whole = getattr(Y, "ndim", 2) == 1
         check_value(self.value)
+        check_record(self.record)
         self._forget()
         width = self._width_of(Y) if self.invalid == "center" else 1
         X, Y = self._checked(X, Y, width, multi_output=True, y_numeric=True)
@@ -162,7 +168,8 @@ class FunctionOnScalarRegression(MultiOutputMixin, RegressorMixin, PrivateEstima
         }  # fmt: skip
         plan = RegressionPlan(
             n=self._count(X), covariates=X.shape[1], kernel=self.kernel, split=self.split, passes=self.passes,
-            names=self._names, neighbors=self.neighbors, invalid=self.invalid, value=self.value, **facts,
+            names=self._names, neighbors=self.neighbors, invalid=self.invalid, value=self.value, record=self.record,
+            **facts,
         )  # fmt: skip
         self._fitted_with(plan.release(np.column_stack([X, curves]), self._charged()))
         self._single, self._width = single, width

@@ -13,7 +13,8 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import validate_data
 
-from dpfda.core.errors import ParameterError, RecordError
+from dpfda.core.errors import ParameterError, RecordError, shown
+from dpfda.core.labels import label_text
 from dpfda.reading import source as readers
 from dpfda.reading.curves import Records
 from dpfda.reading.lazy_frames import is_lazy
@@ -105,3 +106,22 @@ def lenient_inputs(model: BaseEstimator, X: Records) -> np.ndarray:
 def _read(values: Records, width: int) -> np.ndarray:
     batches = list(readers.Source(values, lenient=True, width=width).batches())
     return np.concatenate([np.empty((0, width)), *batches])
+
+
+def refuse(options: dict[str, object], loss: str) -> None:
+    """Options of another loss are refused: silence would fit something else than was asked for."""
+    given = [name for name, value in options.items() if value is not None]
+    if given:
+        raise ParameterError(f"loss={loss!r} does not take {given[0]}", shown(options[given[0]]), "Drop it.")
+
+
+def distinct(classes: np.ndarray) -> np.ndarray:
+    """At least two classes that differ in writing; labels may be private, so none is shown."""
+    texts = {label_text(label) for label in classes}
+    if len(classes) < 2 or len(texts) < len(classes):
+        raise ParameterError(
+            "a classifier needs at least two classes, and no two that are written alike",
+            f"{len(texts)} of them",
+            "Pass classes=[...].",
+        )
+    return classes

@@ -13,7 +13,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING, ClassVar, Generic, Literal, Self, TypeVar, Unpack
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, Self, TypeVar, Unpack, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -28,7 +28,10 @@ from dpfda.methods.base import Method
 from dpfda.plans import opendp
 from dpfda.plans.accuracy import Accuracy
 from dpfda.plans.checks import check_reading, refuse_options_of_reading
+from dpfda.plans.guesses import Guesses
+from dpfda.plans.hypothetical import Imagining
 from dpfda.plans.schedule import OneStage, Schedule
+from dpfda.plans.shares import Share, shares_of
 from dpfda.plans.verdict import OtherFacts
 from dpfda.problems.contracts import Problem
 from dpfda.problems.count import count_energies, count_part, count_share
@@ -39,6 +42,7 @@ from dpfda.release.door import Receipt
 from dpfda.release.passes import FromRecords, FromSummaries, Passes
 from dpfda.release.run import LedgerOrPath, check_passes, run
 from dpfda.results import statements
+from dpfda.results.base import Release
 from dpfda.results.statements import Statement
 from dpfda.results.verdict import Verdict
 from dpfda.results.wording import Wording, html_table, table
@@ -74,17 +78,21 @@ class SealedFact(Fact):
         """What an earlier version chose, as a file says it; most plans make their choices anew."""
 
 
-class Plan(SealedFact, ABC, Generic[R]):
+class Plan(SealedFact, Imagining, ABC, Generic[R]):
     """Public facts, and what follows from them. Subclasses add fields, `problem` and `wording`."""
 
     #: What knows how accurate a release will be.
     _accuracy_kind: ClassVar[type[Accuracy]] = Accuracy
+    #: How it takes a public guess of the records.
+    _guesses: ClassVar[Guesses[Any]] = Guesses()
     n: int
     epsilon: Fraction
     neighbors: str
     invalid: str
     #: What values are, with their unit: "glucose (mmol/L)". A word beside the plan, for pictures.
     value: str | None = None
+    #: What one record is called: "home", or "person/people". A word beside the plan, for all that is said of it.
+    record: str | None = None
     if TYPE_CHECKING:  # some plans have fields of these names
 
         @property
@@ -172,14 +180,27 @@ class Plan(SealedFact, ABC, Generic[R]):
 
     def build_release(self, drawn: Sequence[np.ndarray], receipt: Receipt) -> R:
         """The release that these draws come to, with what is done after the noise by default."""
+        return self._release_of(drawn, vars(receipt))
+
+    def _release_of(self, drawn: Sequence[np.ndarray], made: Mapping[str, object]) -> R:
+        """The same with what is said of its making."""
         coefficients = codec.frozen_array(self.schedule.combine(drawn))
-        facts = self.schedule.extra_fields(drawn) | vars(receipt)
+        facts: dict[str, object] = self.schedule.extra_fields(drawn) | {**made}
         return self.postprocessed(self.release_type(plan=self, coefficients=coefficients, raw=coefficients, **facts))
+
+    def _values_of(self, drawn: Sequence[np.ndarray]) -> np.ndarray:
+        """The values on the grid of the release that these draws come to, for simulation."""
+        return np.asarray(cast(Release, self._release_of(drawn, {})).values)
 
     @property
     def basis(self) -> Eigenbasis:
         """The orthonormal functions in which the release lives."""
         return self.problem.basis
+
+    @property
+    def shares(self) -> tuple[Share, ...]:
+        """What each step costs, and in which reading of the records it is: they add up to epsilon, exactly."""
+        return shares_of(self.schedule.costs(self.wording.target), self.epsilon)
 
     # -- what leaves, and through which noise ---------------------------------------------
 

@@ -113,6 +113,8 @@ def bound_fit(
     if curves.furthest > radius * (1 + 1e-9):
         far = f"some curves like that lie {number(curves.furthest)} from its centre, and it ends at {reach}"
         return BoundFit("tight", f"The bound is tight for the guess: {far}.")
+    if curves.furthest == 0:
+        return BoundFit("right", "The bound holds the guess, which is its very centre.")
     if radius > LOOSE * curves.furthest:
         times = radius / curves.furthest
         said = f"The bound is likely too loose for the guess: it is {times:.2g} times what curves like that need"

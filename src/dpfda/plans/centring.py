@@ -19,6 +19,7 @@ from dpfda.methods import Centred, Leading
 from dpfda.methods.base import Method
 from dpfda.methods.earlier_centre import earlier_centre, earlier_error
 from dpfda.plans.schedule import Schedule
+from dpfda.plans.shares import COUNT, Cost
 from dpfda.plans.surface_checking import check_stage
 from dpfda.problems.count import count_part
 from dpfda.problems.covariance import CovarianceProblem
@@ -256,6 +257,22 @@ class Centring(Schedule):
         scale = "" if self.method.scale is None else f"one of {SCALES.size} scales, then "
         check = "" if self.method.check is None else ", then 2"
         return f"{scale}{first}, then one of {RADII.size} radii, then {last} of {self.problem.size}{check}"
+
+    def costs(self, target: str) -> list[Cost]:
+        method, found = self.method, []
+        told = {
+            "scale": ("the scale of the curves", method.scale),
+            "centre": ("a rough centre", method.centre),
+            "choose": ("a radius about the centre that holds most curves", method.selection),
+            "covariance": (f"the {target} of curves clipped to it", method.rest),
+            "check": ("how far the published surface is from the records' own", method.check),
+        }
+        for reading, step in enumerate(method.steps, 1):
+            words, share = told[step]
+            found.append(Cost(words, reading, self._divided * (share or 0)))
+            if step == "centre":
+                found.append(Cost(COUNT, reading, self._count))
+        return found
 
     def explanation(self) -> str:
         """What is done in each pass, for which share of the budget."""

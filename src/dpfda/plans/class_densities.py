@@ -10,6 +10,7 @@ import numpy as np
 
 from dpfda.noise import Ball
 from dpfda.plans.schedule import OneStage
+from dpfda.plans.shares import Cost
 from dpfda.problems.label_moments import LabelMoments
 from dpfda.problems.stage import Part, Stage
 from dpfda.results.posterior import Posterior, Seen, posterior, sizes_and_shapes
@@ -79,6 +80,11 @@ class ClassDensities(OneStage):
         problem = self.stage.problem
         energies = problem.basis.energies / problem.basis.grid.volume
         return float(np.sqrt(self._posterior(0, drawn[0]).variance @ energies))
+
+    def costs(self, target: str) -> list[Cost]:
+        """The difference of densities, and beside it the density of inputs."""
+        words = ("the difference of the classes' densities", "the density of all inputs, for probabilities")
+        return [Cost(step, 1, part.law.epsilon) for step, part in zip(words, self.stage.parts, strict=False)]
 
     def words(self) -> str:
         """What is released, and why."""

@@ -14,6 +14,7 @@ from dpfda.engines import Summary
 from dpfda.plans.checks import check_reading
 from dpfda.plans.joint import JointPlan
 from dpfda.plans.kernel import KernelPlan
+from dpfda.plans.shares import Cost, Share, shares_of
 from dpfda.reading.curves import Records, as_curves
 from dpfda.release.passes import FromSharedRecords, FromSummaries, Passes
 from dpfda.release.run import LedgerOrPath, run
@@ -71,6 +72,13 @@ class ClassPlan(JointPlan[KernelPlan]):
     def total_cost(self, costs: Iterable[Fraction]) -> Fraction:
         """What the costs of all classes come to: every record is in each of them, so they add up."""
         return sum(costs, Fraction(0))
+
+    @property
+    def shares(self) -> tuple[Share, ...]:
+        """Those of every class, since they add up; all of them are read for together."""
+        found = [(name, part) for name, plan in self.members.items() for part in plan.shares]
+        costs = [Cost(f"{name}: {part.step}", part.reading, part.epsilon) for name, part in found]
+        return shares_of(costs, self.epsilon)
 
     @property
     def composition(self) -> str:

@@ -15,6 +15,7 @@ from dpfda.bounds.units import BallLike
 from dpfda.core.checks import Epsilon, Invalid, Neighbors, check_choice
 from dpfda.core.codec import BESIDE, LATER
 from dpfda.core.errors import ParameterError
+from dpfda.core.nouns import Nouns
 from dpfda.methods import Auto, Centred, KNorm, Leading, Method
 from dpfda.methods.staged import LARGEST, SMALLEST
 from dpfda.plans.accuracy import Accuracy, CovarianceAccuracy
@@ -22,6 +23,7 @@ from dpfda.plans.base import Plan
 from dpfda.plans.centring import Centring
 from dpfda.plans.checks import CHOSEN
 from dpfda.plans.curves import alignment_of, as_grid, check_alignment, check_curves, curve_words, only_curves
+from dpfda.plans.guessed_kinds import CovarianceGuesses
 from dpfda.plans.schedule import Schedule
 from dpfda.problems.covariance import MOST_SQUARES, CovarianceProblem
 from dpfda.results.covariance import CovarianceRelease
@@ -84,6 +86,9 @@ class CovariancePlan(Plan[CovarianceRelease]):
     value : str, optional
         What values are, with their unit in brackets, such as "glucose (mmol/L)": a name for pictures, kept in files and
         outside the digest.
+    record : str, optional
+        What one record is called, such as "home", or "person/people" for a plural of its own: a word for statements,
+        kept in files and outside the digest.
 
     Raises
     ------
@@ -102,6 +107,7 @@ class CovariancePlan(Plan[CovarianceRelease]):
 
     query: ClassVar[str] = "covariance"
     _accuracy_kind: ClassVar[type[Accuracy]] = CovarianceAccuracy
+    _guesses: ClassVar[CovarianceGuesses] = CovarianceGuesses()
     if TYPE_CHECKING:  # what may be passed is more than what is kept
 
         def __init__(
@@ -121,6 +127,7 @@ class CovariancePlan(Plan[CovarianceRelease]):
             unit: Unit | str | None = None,
             align: Align | Literal["linear", "smooth"] | None = None,
             value: str | None = None,
+            record: str | None = None,
         ) -> None: ...
 
     n: int
@@ -137,6 +144,7 @@ class CovariancePlan(Plan[CovarianceRelease]):
     unit: Unit | None = field(default=None, metadata=LATER)
     align: Align | None = field(default=None, metadata=LATER)
     value: str | None = field(default=None, compare=False, metadata=BESIDE)
+    record: str | None = field(default=None, compare=False, metadata=BESIDE)
 
     def __post_init__(self) -> None:
         if self.kernel is None:
@@ -218,8 +226,7 @@ class CovariancePlan(Plan[CovarianceRelease]):
         return Wording(
             noun="surface",
             release="covariance surface",
-            record="curve" if self.unit is None else self.unit.name,
-            piece="" if self.unit is None else "curve",
+            nouns=Nouns.of("curve", self.record, None if self.unit is None else self.unit.name),
             target="covariance",
             assumption=text,
             passes=self.schedule.explanation(),

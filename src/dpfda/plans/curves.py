@@ -20,6 +20,7 @@ from dpfda.core.checks import (
     number_of_records,
 )
 from dpfda.core.errors import ParameterError, shown
+from dpfda.core.nouns import Nouns, a, check_record
 from dpfda.plans.checks import check_method
 from dpfda.results.wording import bound_meaning, bound_words, describe_bound
 from dpfda.spaces.alignment import Alignment, Smooth, as_align
@@ -56,6 +57,7 @@ def check_records(plan: CurvePlan, bound: type, alone: str) -> None:
     """The same for what every plan about curves has: no kernel, no method."""
     put = partial(object.__setattr__, plan)
     check_value(plan.value)
+    check_record(plan.record)
     put("epsilon", as_epsilon(plan.epsilon))
     put("n", number_of_records(plan.n, alone))
     if isinstance(plan.bound, UnitBound):
@@ -201,9 +203,10 @@ def curve_facts(plan: CurvePlan, noun: str) -> tuple[tuple[tuple[str, str], ...]
         rows.append(("align", align.description))
         text += f" A {noun} observed at its own times, or with gaps, is brought to the grid alone: {align.description}."
     if unit is not None:
-        rows.append(("unit", unit.description))
+        who = Nouns.of(noun, plan.record, unit.name).record
+        rows.append(("unit", unit.described(who)))
         each = "" if getattr(plan, "of", None) is None else ", each by what the function gives for it"
-        text += f" A {unit.name} contributes once: {unit.description} before the clip{each}."
+        text += f" {a(who, opening=True)} contributes once: {unit.described(who)} before the clip{each}."
     if plan.fill is not None:
         rows.append(("fill", f"own gaps of at most {plan.fill} points, by linear interpolation"))
         text += f" Gaps of at most {plan.fill} points are interpolated within the curve."

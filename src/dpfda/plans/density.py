@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, ClassVar, Literal
@@ -24,7 +24,9 @@ from dpfda.core.checks import (
     check_positive,
     number_of_records,
 )
+from dpfda.core.codec import BESIDE
 from dpfda.core.errors import ParameterError, RecordError, shown
+from dpfda.core.nouns import Nouns, check_record
 from dpfda.core.origins import Between
 from dpfda.engines.task import Labels
 from dpfda.methods import FRL, QR, Auto, Bernstein, GaussianProcess, Histogram, KNorm, Method, Minimax
@@ -34,6 +36,7 @@ from dpfda.plans.base import Plan
 from dpfda.plans.boxes import as_axis_names, as_bandwidth, as_cells, as_domain, as_edges
 from dpfda.plans.checks import CHOSEN, check_method
 from dpfda.plans.density_problem import density_problem, sketch_of
+from dpfda.plans.guessed_kinds import DensityGuesses
 from dpfda.plans.refinement import Refinement
 from dpfda.plans.schedule import Schedule
 from dpfda.problems.density import DensityProblem
@@ -51,8 +54,9 @@ from dpfda.spaces.tensor import CosineProductBasis
 OUTSIDE = ("raise", "clip")
 #: Cosines that a plan may choose from.
 MOST_COMPONENTS, MOST_ABOVE = {1: 512, 2: 1024, 3: 1024}, 256
-#: What the expected risk counts.
+#: What the expected risk counts, and what the guarantee rests on.
 RISK = "noise, sampling and bias, as left by shrinkage, over a public class of densities"
+HOLDS = "The guarantee holds whatever the data is; only accuracy depends on the domain being a good one."
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -92,6 +96,9 @@ class DensityPlan(Plan[DensityRelease]):
         What a point outside the domain is: unusable, or moved to its edge.
     postprocess : bool
         Whether the release is shrunk by the known noise law and projected onto densities.
+    record : str, optional
+        What one record is called, such as "home", or "person/people" for a plural of its own: a word for statements,
+        kept in files and outside the digest.
 
     Raises
     ------
@@ -110,6 +117,7 @@ class DensityPlan(Plan[DensityRelease]):
 
     query: ClassVar[str] = "density"
     _accuracy_kind: ClassVar[type[Accuracy]] = DensityAccuracy
+    _guesses: ClassVar[DensityGuesses] = DensityGuesses()
     if TYPE_CHECKING:  # what may be passed is more than what is kept
 
         def __init__(
@@ -129,6 +137,7 @@ class DensityPlan(Plan[DensityRelease]):
             invalid: Invalid = "raise",
             outside: Literal["raise", "clip"] = "raise",
             postprocess: bool = True,
+            record: str | None = None,
         ) -> None: ...
 
     n: int
@@ -145,9 +154,11 @@ class DensityPlan(Plan[DensityRelease]):
     invalid: str = "raise"
     outside: str = "raise"
     postprocess: bool = True
+    record: str | None = field(default=None, compare=False, metadata=BESIDE)
 
     def __post_init__(self) -> None:
         put = partial(object.__setattr__, self)
+        check_record(self.record)
         put("epsilon", as_epsilon(self.epsilon))
         put("n", number_of_records(self.n, "A density of one point is that point; privacy needs company."))
         put("domain", as_domain(self.domain))
@@ -373,13 +384,10 @@ class DensityPlan(Plan[DensityRelease]):
         return Wording(
             noun="density",
             release=f"density in {self.dimension} dimension{'s' if self.dimension > 1 else ''}",
-            record="point",
+            nouns=Nouns.of("point", self.record),
             target="density",
-            assumption=(
-                f"Each point is placed in one cell of a public grid ({rows[0][1]}) before it is used; a point outside "
-                f"the domain {outside}. The guarantee holds whatever the data is; only accuracy depends on the domain "
-                f"being a good one."
-            ),
+            assumption=f"Each point is placed in one cell of a public grid ({rows[0][1]}) before it is used; a point "
+            f"outside the domain {outside}. {HOLDS}",
             unusable="counts as spread evenly over the domain",
             rows=rows,
             method=repr(self.chosen),

@@ -14,11 +14,13 @@ from typing import Any, ClassVar
 
 from dpfda.core import codec
 from dpfda.core.labels import as_groups
+from dpfda.core.nouns import a
 from dpfda.core.origins import Between, check_groups_apart
 from dpfda.engines import Declared, Summary
 from dpfda.engines.task import Labels
 from dpfda.plans.checks import check_reading, refuse_options_of_reading
 from dpfda.plans.joint import JointPlan, P
+from dpfda.plans.shares import Share
 from dpfda.reading.curves import Records, as_curves
 from dpfda.release.passes import FromGroupedRecords, FromSummaries, Passes
 from dpfda.release.run import LedgerOrPath, check_passes, run
@@ -76,26 +78,32 @@ class GroupPlan(JointPlan[P]):
         return max(costs)
 
     @property
+    def shares(self) -> tuple[Share, ...]:
+        """Those of the dearest group, which is what all of them cost; the others do the same at the same time."""
+        return max(self.plans, key=lambda plan: plan.epsilon).shares
+
+    @property
     def composition(self) -> str:
         """What the groups cost together, in words."""
         budget, names = cost(self), f"{len(self.groups)} public groups ({', '.join(self.groups)})"
-        record = self.plans[0].wording.record
+        record, records = self.plans[0].wording.record, self.plans[0].wording.records
+        one, first = a(record), a(record, opening=True)
         if self.labels_read:
             names += (
-                f". They were read from the data: a {record} with a label of its own would show as a group, which a "
+                f". They were read from the data: {one} with a label of its own would show as a group, which a "
                 "public list of groups prevents"
             )
         if self.plans[0].problem.count_is_private:
             return (
-                f"There are {names}. A {record} that is added or removed changes the release of its own group only, so "
-                f"all of them together cost {budget} (parallel composition). A {record} that moves from one group to "
+                f"There are {names}. {first} that is added or removed changes the release of its own group only, so "
+                f"all of them together cost {budget} (parallel composition). {first} that moves from one group to "
                 f"another is one removed and one added: that is protected at twice {budget}."
             )
         return (
-            f"There are {names}. Which group a {record} belongs to, and how many {record}s each group has, is public "
-            f"and fixed: a {record} that is replaced stays in its group and changes the release of that group only. So "
+            f"There are {names}. Which group {one} belongs to, and how many {records} each group has, is public "
+            f"and fixed: {one} that is replaced stays in its group and changes the release of that group only. So "
             f"all releases together cost {budget} (parallel composition), not the sum. Whether somebody belongs "
-            f"to a group is not protected; with neighbours that add or remove a {record} it would be."
+            f"to a group is not protected; with neighbours that add or remove {one} it would be."
         )
 
     def check_summaries(self, summaries: Mapping[str, Summary]) -> None:

@@ -16,10 +16,11 @@ import numpy as np
 
 from dpfda.noise import Ball
 from dpfda.plans import guided
-from dpfda.plans.moment_schedule import MomentSchedule
+from dpfda.plans.moment_schedule import CHECK, MomentSchedule
 from dpfda.plans.regression_checking import check_parts, check_size, checked_fit, checked_residuals, sides
 from dpfda.plans.schedule import Schedule
 from dpfda.plans.settled import Guided
+from dpfda.plans.shares import COUNT, Cost
 from dpfda.problems.count import count_part
 from dpfda.problems.design import Response, Shortened
 from dpfda.problems.moments import ResidualProblem
@@ -55,6 +56,25 @@ class GuidedSchedule(Schedule):
             check = f" and {check_size(self.plan)} for bands" if self.settled.check else ""
             found.append(f"the place of one of {guided.RESIDUAL_STEPS} radii, then {last}{check}")
         return ", then ".join(found)
+
+    def costs(self, target: str) -> list[Cost]:
+        settled, before = self.settled, 1 if self.settled.radius else 0
+        found = [Cost("a radius that holds most responses", 1, self.plan.epsilon * settled.radius)]
+        if settled.moments is not None:
+            later = self._moments(self.plan.response).costs(target)
+            return found + [cost._replace(reading=cost.reading + before) for cost in later]
+        told = [
+            ("moments of the inputs", 1, settled.first),
+            ("the mean response", 1, settled.mean),
+            (COUNT, 1, settled.count),
+        ]
+        if settled.way == "residuals":
+            told += [
+                ("the size of residuals about the mean", 2, settled.size),
+                ("moments of clipped residuals", 3, settled.last),
+                (CHECK, 3, settled.check or Fraction(0)),
+            ]
+        return found + [Cost(step, before + reading, self.plan.epsilon * share) for step, reading, share in told]
 
     # -- stages -------------------------------------------------------------------------------------
 

@@ -9,10 +9,14 @@ from fractions import Fraction
 from typing import Any, ClassVar, Generic, TypeVar
 
 from dpfda.core import codec, markup
+from dpfda.core.checks import check_integer
 from dpfda.core.errors import ParameterError, shown
 from dpfda.core.origins import Between
 from dpfda.engines import Checkpoint, Declared, Summary
 from dpfda.plans.base import VERSION, Plan, SealedFact
+from dpfda.plans.bound_fit import Guess
+from dpfda.plans.hypothetical import Hypothetical
+from dpfda.plans.shares import Share
 from dpfda.results.joint import JointRelease
 from dpfda.results.verdict import WORDS, Verdict
 from dpfda.results.wording import cost
@@ -66,6 +70,12 @@ class JointPlan(SealedFact, ABC, Generic[P]):
                 "several",
                 "Pass the same value='...' to each plan.",
             )
+        if len({plan.record for plan in self.plans}) > 1:
+            raise ParameterError(
+                f"{self._members_word} share one name for a record",
+                "several",
+                "Pass the same record='...' to each plan.",
+            )
 
     @property
     def _members_word(self) -> str:
@@ -97,9 +107,19 @@ class JointPlan(SealedFact, ABC, Generic[P]):
         return self.total_cost(plan.delta for plan in self.plans)
 
     @property
+    @abstractmethod
+    def shares(self) -> tuple[Share, ...]:
+        """What each step costs, and in which reading of the records it is: they add up to epsilon, exactly."""
+
+    @property
     def value(self) -> str | None:
         """What values are, with their unit, in all of them."""
         return self.plans[0].value
+
+    @property
+    def record(self) -> str | None:
+        """What one record is called in all of them."""
+        return self.plans[0].record
 
     @property
     def query(self) -> str:
@@ -114,6 +134,45 @@ class JointPlan(SealedFact, ABC, Generic[P]):
     def family(self) -> str:
         """Digest of all but the numbers of records: plans that differ in those alone share their summaries."""
         return codec.digest([list(self.names), [plan.family for plan in self.plans]])
+
+    def hypothetical(
+        self, guess: Guess | Mapping[str, Guess], size: int = 10, seed: int = 0, *, spread: float | None = None
+    ) -> dict[str, Hypothetical]:
+        """What releases could look like, by name: simulated over a public guess, as for :meth:`MeanPlan.hypothetical`.
+
+        Parameters
+        ----------
+        guess : array, float, Range or mapping
+            What the plans take as a guess: one for all of them, or one for each name.
+        size, seed : int
+            How many releases to simulate, and where their noise comes from; each plan has noise of its own.
+        spread : float, optional
+            How far one record typically lies from a curve that is guessed.
+
+        Returns
+        -------
+        dict
+            One :class:`Hypothetical` for each name.
+
+        Examples
+        --------
+        >>> import numpy as np, dpfda as dp
+        >>> plans = [dp.MeanPlan(n=n, epsilon=1.0, bound=dp.L2Ball(2.0), grid=24) for n in (2000, 4000)]
+        >>> plan = dp.plans.GroupPlan(("a", "b"), plans)
+        >>> found = plan.hypothetical({"a": np.zeros(24), "b": plan["b"].grid.points}, size=3)
+        >>> found["b"].values.shape
+        (3, 24)
+        """
+        guesses = guess if isinstance(guess, Mapping) else dict.fromkeys(self.names, guess)
+        if set(guesses) != set(self.names):
+            rule = f"guesses by name must be one for each {self.member_word}"
+            raise ParameterError(rule, f"{len(guesses)} of them", f"The names are {', '.join(self.names)}.")
+        seed = check_integer("seed", seed, 0, "Any whole number will do.")
+        first = seed * len(self.names)
+        return {
+            name: plan.hypothetical(guesses[name], size, first + place, spread=spread)
+            for place, (name, plan) in enumerate(self.members.items())
+        }
 
     def _declared(self, between: Between, site: str, checkpoint: str | os.PathLike[str] | None) -> Declared:
         return Declared(between, site, None if checkpoint is None else Checkpoint(checkpoint, self.family))

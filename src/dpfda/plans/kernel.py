@@ -28,12 +28,14 @@ from dpfda.core.checks import (
 from dpfda.core.codec import BESIDE, LATER, frozen_array
 from dpfda.core.errors import ParameterError, shown
 from dpfda.core.labels import as_groups
-from dpfda.methods import FRL, KNorm, Method
+from dpfda.core.nouns import Nouns, check_record
+from dpfda.methods import KNorm, Method
 from dpfda.plans.accuracy import Accuracy, KernelAccuracy
 from dpfda.plans.base import Plan
 from dpfda.plans.checks import CHOSEN, as_box, check_method
 from dpfda.plans.class_densities import ClassDensities, components_for, density_functions, suits
-from dpfda.plans.kernel_choice import as_stationary, candidates, class_words, fit_words, kernel_words
+from dpfda.plans.guessed_kinds import FunctionGuesses
+from dpfda.plans.kernel_choice import as_stationary, candidates, class_words, fit_words, kernel_words, quieter
 from dpfda.plans.schedule import Schedule
 from dpfda.plans.verdict import OtherFacts
 from dpfda.problems.label_moments import LabelMoments
@@ -107,6 +109,8 @@ class KernelPlan(Plan[FunctionRelease]):
         How a decision is made where no loss is minimised. Default: by densities, unless `psi` or `method` is given.
     value : str, optional
         What responses of a regression are, with their unit: a name for pictures, kept in files, outside the digest.
+    record : str, optional
+        What one record is called, such as "home", or "person/people": a word for statements, kept likewise.
 
     Raises
     ------
@@ -122,6 +126,7 @@ class KernelPlan(Plan[FunctionRelease]):
     """
 
     _accuracy_kind: ClassVar[type[Accuracy]] = KernelAccuracy
+    _guesses: ClassVar[FunctionGuesses] = FunctionGuesses()
     if TYPE_CHECKING:  # what may be passed is more than what is kept
 
         def __init__(
@@ -145,6 +150,7 @@ class KernelPlan(Plan[FunctionRelease]):
             labels_read: bool | None = None,
             way: Literal["densities"] | None = None,
             value: str | None = None,
+            record: str | None = None,
         ) -> None: ...
 
     n: int
@@ -167,6 +173,7 @@ class KernelPlan(Plan[FunctionRelease]):
     #: "densities" where classes are told apart by their densities; nothing where a penalised loss is minimised.
     way: str | None = field(default=None, metadata=LATER)
     value: str | None = field(default=None, compare=False, metadata=BESIDE)
+    record: str | None = field(default=None, compare=False, metadata=BESIDE)
 
     def __post_init__(self) -> None:
         put = partial(object.__setattr__, self)
@@ -176,6 +183,7 @@ class KernelPlan(Plan[FunctionRelease]):
         put("names", as_names(self.names, len(self.domain)))
         check_choice("criterion", self.criterion, LOSSES)
         check_value(self.value)
+        check_record(self.record)
         put("kernel", as_stationary(self.kernel))
         self._settle_responses()
         check_choice("neighbors", self.neighbors, NEIGHBORS)
@@ -196,7 +204,7 @@ class KernelPlan(Plan[FunctionRelease]):
             raise ParameterError(f"psi must be at least {least:.1e} here", self.psi, "Leave it out to have it chosen.")
         check_method(self.method)
         if self.method is None:
-            put("method", self._quieter())
+            put("method", quieter(self.features.axes))
         self.stage  # noqa: B018  (calibrate now: a plan that cannot be carried out is refused when it is made)
 
     def _settle_way(self) -> None:
@@ -298,12 +306,6 @@ class KernelPlan(Plan[FunctionRelease]):
             risks = noise + signal * (guess @ (1 - kept) ** 2 + max(0.0, 1 - float(guess.sum())))
         return risks
 
-    def _quieter(self) -> Method:
-        """Ball noise or independent Laplace noise on all components, whichever is smaller."""
-        s = self.features.axes
-        ball = (s.size + 1) * float(s @ s) < 2 * float(s.sum()) ** 2
-        return KNorm(self.components) if ball else FRL(self.components)
-
     @property
     def box(self) -> InputBox:
         return InputBox(self.domain, self.names)
@@ -383,7 +385,7 @@ class KernelPlan(Plan[FunctionRelease]):
         return Wording(
             noun="function",
             release=f"{self.query} function of {len(self.domain)} input{'s' if len(self.domain) > 1 else ''}",
-            record="record",
+            nouns=Nouns.of("record", self.record),
             target="fitted function",
             assumption=text + " The guarantee holds whatever the data is; only accuracy depends on these ranges.",
             unusable="counts, and has no say in the fit",

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
+
 from dpfda.core.errors import ParameterError, shown
+from dpfda.methods import FRL, KNorm, Method
 from dpfda.spaces.inputs import LENGTH, LENGTH_ABOVE, InputBox, kernel_basis
 from dpfda.spaces.stationary import Gaussian, Stationary
 
@@ -49,6 +52,12 @@ def fit_words(criterion: str, psi: float) -> str:
     """What is minimised, in a sentence."""
     loss = criterion.replace("huber", "Huber")
     return f"The function minimises the mean {loss} loss plus {psi:.3g} times its squared norm in the kernel's space."
+
+
+def quieter(axes: np.ndarray) -> Method:
+    """Ball noise or independent Laplace noise on all components of these lengths, whichever is smaller."""
+    ball = (axes.size + 1) * float(axes @ axes) < 2 * float(axes.sum()) ** 2
+    return KNorm(axes.size) if ball else FRL(axes.size)
 
 
 def candidates(box: InputBox, kernel: Stationary) -> list[int]:

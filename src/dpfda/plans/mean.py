@@ -17,6 +17,7 @@ from dpfda.bounds.units import BoundLike
 from dpfda.core.checks import Epsilon, Invalid, Neighbors, check_choice
 from dpfda.core.codec import BESIDE, LATER, Plain, from_plain
 from dpfda.core.errors import PlanMismatch
+from dpfda.core.nouns import Nouns
 from dpfda.methods import Auto, Method, Select, Staged
 from dpfda.methods.auto import check_share
 from dpfda.methods.checked import Checked
@@ -28,6 +29,7 @@ from dpfda.plans.checks import CHOSEN
 from dpfda.plans.curves import alignment_of, check_alignment, check_curves, curve_words, with_words
 from dpfda.plans.forecast_accuracy import ForecastAccuracy
 from dpfda.plans.functions import function_pooling, function_words, take_function
+from dpfda.plans.guesses import CurveGuesses
 from dpfda.plans.rounds import Rounds
 from dpfda.plans.rounds_before import RoundsBefore
 from dpfda.plans.schedule import Schedule
@@ -116,6 +118,9 @@ class MeanPlan(Plan[MeanRelease]):
     value : str, optional
         What values are, with their unit in brackets, such as "glucose (mmol/L)": a name for pictures, kept in files and
         outside the digest.
+    record : str, optional
+        What one record is called, such as "home", or "person/people" for a plural of its own: a word for statements,
+        kept in files and outside the digest.
     of : RecordFunction, optional
         A function of each curve that is averaged instead of it, such as ``dp.Above(140)``. It brings its own bound, and
         `grid` becomes that of its values.
@@ -138,6 +143,7 @@ class MeanPlan(Plan[MeanRelease]):
     """
 
     query: ClassVar[str] = "mean"
+    _guesses: ClassVar[CurveGuesses] = CurveGuesses()
     if TYPE_CHECKING:  # what may be passed is more than what is kept
 
         def __init__(
@@ -157,6 +163,7 @@ class MeanPlan(Plan[MeanRelease]):
             unit: Unit | str | None = None,
             align: Align | Literal["linear", "smooth"] | None = None,
             value: str | None = None,
+            record: str | None = None,
             of: RecordFunction | None = None,
             records_grid: AnyGrid | None = None,
         ) -> None: ...
@@ -175,6 +182,7 @@ class MeanPlan(Plan[MeanRelease]):
     unit: Unit | None = field(default=None, metadata=LATER)
     align: Align | None = field(default=None, metadata=LATER)
     value: str | None = field(default=None, compare=False, metadata=BESIDE)
+    record: str | None = field(default=None, compare=False, metadata=BESIDE)
     of: RecordFunction | None = field(default=None, metadata=LATER)
     records_grid: AnyGrid | None = field(default=None, metadata=LATER)
 
@@ -309,8 +317,7 @@ class MeanPlan(Plan[MeanRelease]):
         return Wording(
             noun=noun,
             release=f"mean {noun}{more}" if self.of is None else f"mean {self.of.value}",
-            record=noun if self.unit is None else self.unit.name,
-            piece="" if self.unit is None else noun,
+            nouns=Nouns.of(noun, self.record, None if self.unit is None else self.unit.name),
             target="mean",
             assumption=text,
             passes=self.schedule.explanation(),

@@ -21,6 +21,7 @@ from dpfda.plans.forecast import WITHIN, Forecast
 from dpfda.plans.regression_checking import check_parts, check_size, checked_fit, checked_residuals, sides
 from dpfda.plans.schedule import Schedule
 from dpfda.plans.settled import SECOND, Moments
+from dpfda.plans.shares import Cost
 from dpfda.problems.design import Response, Shortened
 from dpfda.problems.moments import RADII, MomentProblem, ResidualProblem, SizeProblem
 from dpfda.problems.stage import Part, Stage
@@ -29,6 +30,8 @@ from dpfda.results.coefficient_bands import CheckedFit
 if TYPE_CHECKING:
     from dpfda.plans.guided import Regression
 
+#: What leaves for bands with the last stage, as a step.
+CHECK = "what was left out and how residuals vary, for bands"
 #: Residuals are clipped to a radius that holds this share of them.
 HELD = 0.85
 
@@ -74,12 +77,27 @@ class MomentSchedule(Schedule):
         text = f"{first}, then {RADII} counts of sizes, then twice {self.plan.design.size * self.settled.refined}"
         return text + (f" and {check_size(self.plan)} for bands" if self.check else "")
 
+    def costs(self, target: str) -> list[Cost]:
+        first, second = self._moments
+        found = [Cost("moments of the inputs", 1, first), Cost("moments of inputs and responses", 1, second)]
+        if self.passes > 1:
+            found += [
+                Cost("the size of residuals", 2, self.epsilon * self.settled.size),
+                Cost("moments of clipped residuals", 3, self.epsilon * SECOND),
+                Cost("moments of clipped residuals, once more", 4, self.epsilon * self.settled.last),
+            ]
+        return [*found, Cost(CHECK, self.passes, self.check)]
+
+    @property
+    def _moments(self) -> tuple[Fraction, Fraction]:
+        """Budgets of both moments; where nothing of the first one is private, all of it goes to the second."""
+        first, second = self.shares
+        return (first, second) if self.problem.n_public < self.problem.first_size else (Fraction(0), first + second)
+
     @cached_property
     def first(self) -> Stage:
-        problem, (first, second) = self.problem, self.shares
+        problem, (first, second) = self.problem, self._moments
         upper = np.arange(problem.n_public, problem.first_size)
-        if not upper.size:  # nothing of the first moment is private: all of the budget goes to the second
-            first, second = Fraction(0), first + second
         places = np.arange(problem.size - problem.first_size).reshape(self.plan.design.size, -1)
         lower = places[:, : self.settled.components].ravel()
         max_abs = problem.max_abs

@@ -69,6 +69,10 @@ class MomentAccuracy(Accuracy):
 
     @cached_property
     def expected_risk(self) -> float:
+        return self.moment_risk()
+
+    def moment_risk(self) -> float:
+        """Of the moments, by the way that was chosen."""
         chosen = self.plan.chosen
         return guided.expected_risk(self.plan, chosen) if isinstance(chosen, Guided) else self.plan.risk_of(chosen)
 

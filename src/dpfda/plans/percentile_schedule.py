@@ -17,6 +17,8 @@ import numpy as np
 from dpfda.bounds.loops import one_blas_thread
 from dpfda.noise import Ball, Laplace
 from dpfda.plans.schedule import Schedule
+from dpfda.plans.shares import COUNT, Cost
+from dpfda.plans.walks import recall
 from dpfda.problems.count import count_part
 from dpfda.problems.pooled_cells import PooledCells
 from dpfda.problems.rank_design import RankDesign
@@ -109,11 +111,12 @@ class Ranks(Schedule):
     def surface(self, drawn: Sequence[np.ndarray]) -> Surface:
         """The distributions that are fitted to these draws: post-processing, public."""
         key = b"".join(draw.tobytes() for draw in drawn)
-        if key not in self._fits:
-            seen = (self._observed(drawn), self.time, self.shares, self.records(drawn), self._pooled(drawn))
-            with one_blas_thread():
-                self._fits[key] = fitted(*seen)
-        return self._fits[key]
+        return recall(self._fits, key, lambda: self._fitted(drawn))
+
+    def _fitted(self, drawn: Sequence[np.ndarray]) -> Surface:
+        seen = (self._observed(drawn), self.time, self.shares, self.records(drawn), self._pooled(drawn))
+        with one_blas_thread():
+            return fitted(*seen)
 
     @cached_property
     def time(self) -> np.ndarray:
@@ -161,14 +164,19 @@ class Ranks(Schedule):
     def published(self, drawn: Sequence[np.ndarray], asked: tuple[float, ...]) -> PercentileTable:
         """The table of percentile curves that all draws come to, with how sure it is."""
         surface, cells = self.surface(drawn), self.inner.cells
-        width = cells.high - cells.low
-        quantiles = np.clip(cells.low + width * surface.quantile(table_levels(asked)), cells.low, cells.high)
+        width, quantiles = cells.high - cells.low, self.quantiles(drawn, table_levels(asked))
         with one_blas_thread():
             found = limits(surface, np.array(asked), self.records(drawn), float(self.epsilon))
         bands = np.clip(cells.low + width * found, cells.low, cells.high)
         table = PercentileTable(asked, cells.low, cells.high, quantiles, bands)
         bands[:, 0], bands[:, 1] = np.minimum(bands[:, 0], table.values), np.maximum(bands[:, 1], table.values)
         return table
+
+    def quantiles(self, drawn: Sequence[np.ndarray], levels: np.ndarray) -> np.ndarray:
+        """Percentile curves at some levels, a row each, within the public range."""
+        cells = self.inner.cells
+        found = cells.low + (cells.high - cells.low) * self.surface(drawn).quantile(levels)
+        return np.asarray(np.clip(found, cells.low, cells.high))
 
     def combine(self, drawn: Sequence[np.ndarray]) -> np.ndarray:
         """What the last stage drew."""
@@ -181,6 +189,22 @@ class Ranks(Schedule):
         sizes = [str(sum(functions)) for functions in self.design.functions]
         pooled = f", {self.inner.cells.count:,} shares of cells" if self.design.pooled else ""
         return " and ".join(sizes) + pooled + (" and a count" if self.design.count else "")
+
+    def costs(self, target: str) -> list[Cost]:
+        found = []
+        for number in self._order:
+            if number is None:
+                found.append(
+                    Cost("shares of cells, for values that many records have", 1, self._part(self.design.pooled))
+                )
+                continue
+            words = "where values lie within what was found" if number else "roughly where values lie, at which times"
+            found.append(Cost(words, 1, self._part(self.design.shares[number])))
+            found += [] if number else [Cost(COUNT, 1, self._part(self.design.count))]
+        return found
+
+    def _part(self, share: Fraction) -> Fraction:
+        return self.epsilon * share
 
     def explanation(self) -> str:
         """What is done in each stage, for which share of the budget."""

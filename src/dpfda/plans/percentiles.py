@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property, partial
@@ -27,18 +27,19 @@ from dpfda.core.checks import (
 )
 from dpfda.core.codec import BESIDE, Plain
 from dpfda.core.errors import ParameterError, shown
+from dpfda.core.nouns import Nouns, a, check_record
 from dpfda.methods import Method
 from dpfda.plans.accuracy import Accuracy
 from dpfda.plans.base import Plan
 from dpfda.plans.checks import CHOSEN
 from dpfda.plans.curves import as_grid
+from dpfda.plans.guessed_kinds import PercentileGuesses
 from dpfda.plans.percentile_accuracy import PercentileAccuracy, PercentileWords
 from dpfda.plans.percentile_schedule import Ranks
 from dpfda.problems.count import count_share
 from dpfda.problems.rank_design import RankDesign, design_for
 from dpfda.problems.rank_moments import RankMoments, radius
 from dpfda.problems.value_cells import Cells, ValueCells
-from dpfda.release.door import Receipt
 from dpfda.results.percentiles import FITTED, PercentileRelease, percent_words
 from dpfda.results.wording import Wording
 from dpfda.spaces.alignment import Align, Alignment, as_align
@@ -94,6 +95,9 @@ class PercentilePlan(Plan[PercentileRelease]):
     value : str, optional
         What values are, with their unit in brackets, such as "glucose (mg/dL)": a name for pictures, kept in files and
         outside the digest.
+    record : str, optional
+        What one record is called, such as "home", or "person/people" for a plural of its own: a word for statements,
+        kept in files and outside the digest.
 
     Raises
     ------
@@ -112,6 +116,7 @@ class PercentilePlan(Plan[PercentileRelease]):
 
     query: ClassVar[str] = "percentiles"
     _accuracy_kind: ClassVar[type[Accuracy]] = PercentileAccuracy
+    _guesses: ClassVar[PercentileGuesses] = PercentileGuesses()
     if TYPE_CHECKING:  # what may be passed is more than what is kept
 
         def __init__(
@@ -129,6 +134,7 @@ class PercentilePlan(Plan[PercentileRelease]):
             unit: Unit | str | None = None,
             align: Align | Literal["linear", "smooth"] | None = None,
             value: str | None = None,
+            record: str | None = None,
         ) -> None: ...
 
     n: int
@@ -143,10 +149,12 @@ class PercentilePlan(Plan[PercentileRelease]):
     unit: Unit | None = None
     align: Align | None = None
     value: str | None = field(default=None, compare=False, metadata=BESIDE)
+    record: str | None = field(default=None, compare=False, metadata=BESIDE)
 
     def __post_init__(self) -> None:
         put = partial(object.__setattr__, self)
         check_value(self.value)
+        check_record(self.record)
         put("epsilon", as_epsilon(self.epsilon))
         put("n", number_of_records(self.n, "A percentile of one curve is that curve; privacy needs company."))
         put("range", as_values(self.range))
@@ -236,12 +244,15 @@ class PercentilePlan(Plan[PercentileRelease]):
     def release_type(self) -> type[PercentileRelease]:
         return PercentileRelease
 
-    def build_release(self, drawn: Sequence[np.ndarray], receipt: Receipt) -> PercentileRelease:
+    def _release_of(self, drawn: Sequence[np.ndarray], made: Mapping[str, object]) -> PercentileRelease:
         """The percentile curves that these draws come to."""
         table = codec.frozen_array(self.schedule.published(drawn, self.levels).flat)
-        facts: dict[str, Any] = self.schedule.extra_fields(drawn) | vars(receipt)
+        facts: dict[str, Any] = self.schedule.extra_fields(drawn) | {**made}
         raw = codec.frozen_array(self.schedule.combine(drawn))
         return PercentileRelease(plan=self, coefficients=table, raw=raw, steps=(FITTED,), **facts)
+
+    def _values_of(self, drawn: Sequence[np.ndarray]) -> np.ndarray:
+        return self.schedule.quantiles(drawn, np.array(self.levels))  # bands take as long as the fit
 
     # -- words ------------------------------------------------------------------------------------
 
@@ -254,9 +265,10 @@ class PercentilePlan(Plan[PercentileRelease]):
             text += f" A curve at its own times, or with gaps, is brought to the grid alone: {self.align.description}."
         if self.unit is not None:
             most = "all" if self.unit.most is None else f"at most {self.unit.most}"
-            shared = f"{most} curves of a {self.unit.name} share its one weight"
+            noun = Nouns.of("curve", self.record, self.unit.name).record
+            shared = f"{most} curves of {a(noun)} share its one weight"
             rows.append(("unit", shared))
-            text += f" A {self.unit.name} contributes once: {shared}, whatever their number."
+            text += f" {a(noun, opening=True)} contributes once: {shared}, whatever their number."
         if self.fill is not None:
             rows.append(("fill", f"own gaps of at most {self.fill} points, by linear interpolation"))
             text += f" Gaps of at most {self.fill} points are interpolated within the curve."
@@ -275,8 +287,7 @@ class PercentilePlan(Plan[PercentileRelease]):
         return Wording(
             noun="percentile curves",
             release=f"percentile curves ({shown_levels})",
-            record="curve" if self.unit is None else self.unit.name,
-            piece="" if self.unit is None else "curve",
+            nouns=Nouns.of("curve", self.record, None if self.unit is None else self.unit.name),
             target="set of percentiles",
             assumption=text,
             passes=self.schedule.explanation(),

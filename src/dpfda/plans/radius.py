@@ -13,12 +13,14 @@ from numpy.typing import ArrayLike
 from dpfda.bounds.bodies import L2Ball
 from dpfda.bounds.units import BallLike
 from dpfda.core.checks import Epsilon, Invalid, Neighbors, check_choice
-from dpfda.core.codec import LATER, exact_fraction
+from dpfda.core.codec import BESIDE, LATER, exact_fraction
 from dpfda.core.errors import ParameterError, shown
+from dpfda.core.nouns import Nouns
 from dpfda.methods import KNorm, Method
 from dpfda.plans.accuracy import Accuracy
 from dpfda.plans.base import Plan
 from dpfda.plans.curves import alignment_of, check_alignment, check_records, curve_facts, with_words
+from dpfda.plans.guessed_kinds import NoGuesses
 from dpfda.plans.radius_search import PER_OCTAVE, OneChoice, RadiusSearch, TwoChoices
 from dpfda.plans.radius_words import Held, RadiusAccuracy
 from dpfda.problems.mean import MeanProblem
@@ -76,6 +78,9 @@ class RadiusPlan(Plan[RadiusRelease]):
     center, largest, choices : optional
         The bound as files keep it, and how many private choices find the radius: 1, or None in plans of version 0.1,
         which look for an octave in a wide range first. Pass `bound` instead.
+    record : str, optional
+        What one record is called, such as "home", or "person/people" for a plural of its own: a word for statements,
+        kept in files and outside the digest.
 
     Raises
     ------
@@ -91,6 +96,7 @@ class RadiusPlan(Plan[RadiusRelease]):
     """
 
     query: ClassVar[str] = "radius"
+    _guesses: ClassVar[NoGuesses] = NoGuesses()
     n: int
     epsilon: Fraction
     grid: AnyGrid
@@ -105,6 +111,7 @@ class RadiusPlan(Plan[RadiusRelease]):
     unit: Unit | None = field(metadata=LATER)
     align: Align | None = field(metadata=LATER)
     choices: int | None = field(metadata=LATER)
+    record: str | None = field(compare=False, metadata=BESIDE)
 
     def __init__(
         self,
@@ -124,6 +131,7 @@ class RadiusPlan(Plan[RadiusRelease]):
         center: ArrayLike | None = None,
         largest: float | None = None,
         choices: int | None = None,
+        record: str | None = None,
     ) -> None:
         if bound is not None and not (center is None and largest is None):
             raise ParameterError("bound says the centre and the largest radius", "them as well", "Drop them.")
@@ -140,7 +148,7 @@ class RadiusPlan(Plan[RadiusRelease]):
         facts = {
             "n": n, "epsilon": epsilon, "grid": grid, "bound": given, "quantile": float(share), "neighbors": neighbors,
             "invalid": invalid, "standardize": standardize, "fill": fill, "unit": unit, "align": align,
-            "choices": choices if bound is None else 1,
+            "choices": choices if bound is None else 1, "record": record,
         }  # fmt: skip
         for name, value in facts.items():
             object.__setattr__(self, name, value)
@@ -227,12 +235,12 @@ class RadiusPlan(Plan[RadiusRelease]):
     def check_worth(self) -> None:
         if self.means_something:
             return
-        ways = {"epsilon": "epsilon={:.3g}", "n": "{:,.0f} " + self.wording.record + "s"}
+        ways = {"epsilon": "epsilon={:.3g}", "n": "{:,.0f} " + self.wording.records}
         found = [ways[name].format(value) for name, value in self.verdict.needs.items()]
         cure = f"It takes {' or '.join(found)}, or a larger smallest=R, closer to the bound's radius."
         raise ParameterError(
             "a radius must be sure to hold some of the curves",
-            f"{self.n:,} {self.wording.record}s at epsilon {float(self.epsilon):g}, where it could be anything between "
+            f"{self.n:,} {self.wording.records} at epsilon {float(self.epsilon):g}, where it could be anything between "
             f"{self.radii[0]:.3g} and {self.radii[-1]:.3g}",
             cure if found else "Use the bound itself.",
         )
@@ -250,8 +258,7 @@ class RadiusPlan(Plan[RadiusRelease]):
         return Wording(
             noun="radius",
             release=f"radius that holds {self.quantile:.3g} of the curves",
-            record="curve" if self.unit is None else self.unit.name,
-            piece="" if self.unit is None else "curve",
+            nouns=Nouns.of("curve", self.record, None if self.unit is None else self.unit.name),
             target="quantile of norms",
             assumption=(
                 f"One of {self.radii.size} public radii from {self.radii[0]:.3g} to {self.radii[-1]:.3g}, a fourth of "

@@ -16,6 +16,7 @@ import numpy as np
 
 from dpfda.noise.choice import chances
 from dpfda.plans.schedule import Schedule
+from dpfda.plans.shares import Cost
 from dpfda.problems.norms import TELL_APART, octave_price
 from dpfda.problems.stage import Stage
 
@@ -104,6 +105,9 @@ class OneChoice(RadiusSearch):
     def _costs(self) -> np.ndarray:
         """Prices over the mean of the noise."""
         return self.plan.problem.prices * float(self.plan.epsilon / self.plan.problem.range)
+
+    def costs(self, target: str) -> list[Cost]:
+        return [Cost("the radius", 1, self.plan.epsilon)]
 
     @property
     def numbers_text(self) -> str:
@@ -195,6 +199,10 @@ class TwoChoices(RadiusSearch):
     @property
     def times(self) -> None:
         return None
+
+    def costs(self, target: str) -> list[Cost]:
+        half = self.plan.epsilon / 2
+        return [Cost("the octave of the radius", 1, half), Cost("the radius within it", 1, half)]
 
     @property
     def numbers_text(self) -> str:

@@ -60,7 +60,7 @@ class RadiusVerdict(Verdict):
     """The verdict on a radius, by what it is sure to hold."""
 
     def __init__(self, found: Verdict, plan: RadiusPlan):
-        super().__init__(found.ratio, found.signal, plan.wording.record, found._find)
+        super().__init__(found.ratio, found.signal, plan.wording.records, found._find)
         self._plan = plan
 
     @property
@@ -70,13 +70,13 @@ class RadiusVerdict(Verdict):
 
 def promise(plan: RadiusPlan) -> str:
     """How far off the radius can be, in a sentence."""
-    record = plan.wording.record
+    records = plan.wording.records
     if not plan.means_something:
         return (
-            f"nothing can be promised of the radius with {plan.n:,} {record}s at epsilon {float(plan.epsilon):g}: it "
+            f"nothing can be promised of the radius with {plan.n:,} {records} at epsilon {float(plan.epsilon):g}: it "
             f"could be anything between {plan.radii[0]:.3g} and {plan.radii[-1]:.3g}, and is not released."
         )
-    held = f"with a probability of 95 % the radius holds at least {_down(plan.held)} of the {record}s"
+    held = f"with a probability of 95 % the radius holds at least {_down(plan.held)} of the {records}"
     if plan.times is None:
         return f"{held}."
     return (

@@ -16,6 +16,8 @@ import numpy as np
 
 from dpfda.methods import Histogram
 from dpfda.plans.schedule import Schedule
+from dpfda.plans.shares import Cost
+from dpfda.plans.walks import recall
 from dpfda.problems.bins import BinProblem, atom_sizes, equal_parts
 from dpfda.problems.density import DensityProblem
 from dpfda.problems.stage import Stage, shrunk_errors, typical
@@ -86,9 +88,7 @@ class Refinement(Schedule):
     def density(self, drawn: Sequence[np.ndarray]) -> np.ndarray:
         """The density on the cells that is fitted to these draws: post-processing, public."""
         key = b"".join(draw.tobytes() for draw in drawn)
-        if key not in self._fits:
-            self._fits[key] = self._fitted(drawn)
-        return self._fits[key]
+        return recall(self._fits, key, lambda: self._fitted(drawn))
 
     def _fitted(self, drawn: Sequence[np.ndarray]) -> np.ndarray:
         stages = [self._following(drawn[:number]) for number in range(len(drawn))]
@@ -160,6 +160,11 @@ class Refinement(Schedule):
     @property
     def numbers_text(self) -> str:
         return " and ".join(f"{bins} counts" for bins, _ in self.rounds)
+
+    def costs(self, target: str) -> list[Cost]:
+        (bins, epsilon), *later = self.rounds
+        found = [Cost(f"counts in {bins} equal bins", 1, epsilon)]
+        return found + [Cost(f"counts in {bins} bins that follow the points", 1, epsilon) for bins, epsilon in later]
 
     def explanation(self) -> str:
         """What is done in each round, for which share of the budget."""

@@ -15,8 +15,10 @@ from dpfda.bounds.units import BallLike
 from dpfda.core.checks import Epsilon, Invalid, Neighbors, as_names, as_range, check_integer
 from dpfda.core.codec import BESIDE, LATER
 from dpfda.core.errors import ParameterError, shown
+from dpfda.core.nouns import Nouns
 from dpfda.plans.checks import CHOSEN
 from dpfda.plans.curves import as_grid, check_curves, curve_words, only_curves
+from dpfda.plans.guessed_kinds import RegressionGuesses
 from dpfda.plans.guided import CHECKED, MANY, SLOPES
 from dpfda.plans.moments import RISK, MomentAccuracy, MomentPlan, stage_words
 from dpfda.plans.regression_checking import CHECK
@@ -90,6 +92,9 @@ class RegressionPlan(MomentPlan[RegressionRelease]):
     value : str, optional
         What values of curves are, with their unit in brackets, such as "glucose (mmol/L)": a name for pictures, kept in
         files and outside the digest.
+    record : str, optional
+        What one record is called, such as "home", or "person/people" for a plural of its own: a word for statements,
+        kept in files and outside the digest.
 
     Raises
     ------
@@ -106,6 +111,7 @@ class RegressionPlan(MomentPlan[RegressionRelease]):
     """
 
     query: ClassVar[str] = "regression"
+    _guesses: ClassVar[RegressionGuesses] = RegressionGuesses()
     if TYPE_CHECKING:  # what may be passed is more than what is kept
 
         def __init__(
@@ -127,6 +133,7 @@ class RegressionPlan(MomentPlan[RegressionRelease]):
             fill: int | None = None,
             rule: int | None = CHECKED,
             value: str | None = None,
+            record: str | None = None,
         ) -> None: ...
 
     n: int
@@ -146,6 +153,7 @@ class RegressionPlan(MomentPlan[RegressionRelease]):
     #: The rule by which stages were chosen; older files name none, and keep theirs.
     rule: int | None = field(default=CHECKED, metadata=LATER)
     value: str | None = field(default=None, compare=False, metadata=BESIDE)
+    record: str | None = field(default=None, compare=False, metadata=BESIDE)
 
     def __post_init__(self) -> None:
         put = partial(object.__setattr__, self)
@@ -228,7 +236,7 @@ class RegressionPlan(MomentPlan[RegressionRelease]):
         return Wording(
             noun="coefficients",
             release=f"intercept and {self.covariates} coefficient function{'s' if self.covariates > 1 else ''}",
-            record="record",
+            nouns=Nouns.of("record", self.record),
             target="regression",
             assumption=f"{text} Covariates are public in number; {clipped}. {stage_words(self)}",
             unusable="counts as the public centre",

@@ -25,6 +25,8 @@ from dpfda.methods.outlook import LARGER, Outlook, best_axes, shape_of
 from dpfda.noise import Ball
 from dpfda.plans import rounds_words, variation
 from dpfda.plans.schedule import Schedule
+from dpfda.plans.shares import Cost
+from dpfda.plans.walks import Centre, Round, Walks
 from dpfda.problems.contracts import BlockProblem
 from dpfda.problems.count import count_part
 from dpfda.problems.ellipsoid_stages import InsideProblem, VaryProblem
@@ -62,14 +64,6 @@ ROOM = 1.5
 CUT, CUT_LATER = 1 / 3, 1 / 2
 #: A chosen ellipsoid is about this much wider than the best one: what is expected of it, before data.
 WIDER = 1.3
-
-
-@dataclass(frozen=True)
-class Centre:
-    """What a round leaves: coefficients about the public centre, and how far off they may be, block by block."""
-
-    about: np.ndarray
-    errors: np.ndarray
 
 
 @dataclass(frozen=True, eq=False)
@@ -206,36 +200,45 @@ class Rounds(Schedule):
 
     def stages(self, drawn: Sequence[np.ndarray]) -> list[Stage]:
         """The stages that led to these draws, and the one that follows them, if any."""
-        found: list[Stage] = []
-        target, centre, axes, rung = self.home, Centre(np.zeros(0), np.zeros(0)), None, None
-        for number, step in enumerate(self.method.steps[: len(drawn) + 1]):
-            if step == "radius":
-                choice = self.radii.choice(self.epsilon * (self.method.radius or 0))
-                found.append(replace(choice, together=self._ladder) if self._one_round else choice)
-            elif step == "centre":
-                found.append(self.opening(target))
-            elif step == "choose":
-                candidates = self.candidates(centre, target)
-                found.append(self._choice(centre, candidates, number))
-            elif step == "refine":
-                if axes is None:
-                    axes = best_axes(self._top(target) ** 2 * self.shapes[0] + centre.errors, self.sizes)
-                found.append(self._refinement(centre, axes, number))
-            else:
-                found.append(self._about(found[self._last_round], step, number))
-            if number == self._last_round:
-                together, place = self._pass(cast(MeanProblem, found[-1].problem), rung)
-                found[-1] = replace(found[-1], together=together, place=place)
-            if number == len(drawn):
-                break
-            if step == "radius":
-                rung = int(np.argmax(drawn[0]))
-                target = self._with_radius(rung)
-            elif step == "choose":
-                axes = candidates[int(np.argmax(drawn[number]))]
-            elif step in ("centre", "refine") and number < self._last_round:
-                centre, axes = self._centre(found[-1], drawn[number], drawn, target), None
-        return found
+        return list(self._walks.after(drawn).stages)
+
+    @cached_property
+    def _walks(self) -> Walks[Round]:
+        return Walks(self._with_stage(Round(self.home), 0), self._after)
+
+    def _after(self, at: Round, drawn: Sequence[np.ndarray]) -> Round:
+        """What the last draw of a round changes, and the stage that follows."""
+        number, draw = len(drawn) - 1, drawn[-1]
+        step = self.method.steps[number]
+        if step == "radius":
+            rung = int(np.argmax(draw))
+            at = replace(at, rung=rung, target=self._with_radius(rung))
+        elif step == "choose":
+            assert at.candidates is not None
+            at = replace(at, axes=at.candidates[int(np.argmax(draw))])
+        elif step in ("centre", "refine") and number < self._last_round:
+            at = replace(at, centre=self._centre(at.stages[-1], draw, drawn, at.target), axes=None)
+        return self._with_stage(at, number + 1) if number + 1 < len(self.method.steps) else at
+
+    def _with_stage(self, at: Round, number: int) -> Round:
+        step, candidates = self.method.steps[number], at.candidates
+        if step == "radius":
+            stage = self.radii.choice(self.epsilon * (self.method.radius or 0))
+            stage = replace(stage, together=self._ladder) if self._one_round else stage
+        elif step == "centre":
+            stage = self.opening(at.target)
+        elif step == "choose":
+            candidates = self.candidates(at.centre, at.target)
+            stage = self._choice(at.centre, candidates, number)
+        elif step == "refine":
+            best = best_axes(self._top(at.target) ** 2 * self.shapes[0] + at.centre.errors, self.sizes)
+            stage = self._refinement(at.centre, best if at.axes is None else at.axes, number)
+        else:
+            stage = self._about(at.stages[self._last_round], step, number)
+        if number == self._last_round:
+            together, place = self._pass(cast(MeanProblem, stage.problem), at.rung)
+            stage = replace(stage, together=together, place=place)
+        return replace(at, stages=(*at.stages, stage), candidates=candidates)
 
     def _top(self, target: MeanProblem) -> float:
         """The largest spread that is looked for."""
@@ -243,7 +246,6 @@ class Rounds(Schedule):
 
     @property
     def passes(self) -> int:
-        """How often the data is read."""
         return self.method.passes
 
     def next(self, drawn: Sequence[np.ndarray]) -> Stage | None:
@@ -255,6 +257,11 @@ class Rounds(Schedule):
         return self.stages(drawn)[self._last_round]
 
     @property
+    def decisive(self) -> int:
+        """All rounds; how much curves vary and what was left out matters to bands only."""
+        return self._last_round + 1
+
+    @cached_property
     def _last_round(self) -> int:
         return max(i for i, step in enumerate(self.method.steps) if step in ("centre", "refine"))
 
@@ -330,30 +337,16 @@ class Rounds(Schedule):
 
     def evidence(self, drawn: Sequence[np.ndarray]) -> Evidence:
         """What bands rest on: functions that leave, what is left out, how much curves vary."""
-        stages, steps = self.stages(drawn), self.method.steps
-        count, count_noise = 1.0, 0.0
-        if self.home.count_is_private:
-            first = steps.index("centre")
-            count = max(float(drawn[first][-1]), 1 / self.home.n)  # over the public guess of it
-            count_noise = float(stages[first].scales[-1]) / count
-        variance, left, pieces, filled = None, None, 1, None
-        for stage, draw, step in zip(stages, drawn, steps, strict=True):
-            if step == "vary":
-                variance, pieces = variation.variance_of(stage, draw) / count, cast(VaryProblem, stage.problem).windows
-                filled = variation.filled_of(stage, draw, count)
-            elif step == "check":
-                left = variation.length_of(stage, float(draw[0]), count)
-        about = None if self._one_round else cast(MeanProblem, stages[self._last_round].problem).center
-        chosen = "radius" in steps
-        smallest = chosen and int(np.argmax(drawn[0])) < SMALLEST_RUNGS
-        return Evidence(self.kept, variance, left, about, pieces, smallest, chosen, filled, count_noise)
+        smallest = "radius" in self.method.steps and int(np.argmax(drawn[0])) < SMALLEST_RUNGS
+        return variation.evidence_of(self, drawn, smallest)
+
+    def costs(self, target: str) -> list[Cost]:
+        return rounds_words.costs(self.method, self.epsilon, self.count_epsilon)
 
     def explanation(self) -> str:
-        """What is done in each pass, for which share of the budget."""
         return rounds_words.explanation(self.method, self.home.count_is_private)
 
     def outcome(self, drawn: Sequence[np.ndarray]) -> str:
-        """What the private choices came to."""
         last = self.last(drawn)
         axes = None if self._one_round else cast(MeanProblem, last.problem).bound.lengths(self.size)
         radius = self.target(drawn).bound.outer if self.method.radius else None
@@ -361,7 +354,6 @@ class Rounds(Schedule):
 
     @property
     def numbers_text(self) -> str:
-        """How many numbers leave, pass by pass."""
         return rounds_words.numbers(self.method.steps, self.kept.size, RUNGS.size, len(self.ladder) * len(SHAPES))
 
     # -- before data ------------------------------------------------------------------------------

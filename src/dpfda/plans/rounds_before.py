@@ -12,7 +12,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from dpfda.plans.rounds import Centre, Rounds
+from dpfda.plans.rounds import Rounds
+from dpfda.plans.walks import Centre
 from dpfda.problems.mean import MeanProblem
 from dpfda.problems.stage import Stage
 from dpfda.results.postprocess import james_stein, shrunk

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 import numpy as np
 
 from dpfda.methods import Staged
+from dpfda.plans.shares import COUNT, Cost
 
 #: The draws in words.
 WORDS = {
@@ -15,6 +18,28 @@ WORDS = {
     "vary": "how much curves vary, for confidence bands",
     "check": "how much of the mean was left out, for all bands",
 }
+
+
+#: The same for a table of shares.
+STEPS = {
+    "radius": "a radius that holds most curves",
+    "centre": "a rough centre",
+    "choose": "an ellipsoid about the centre that holds most curves",
+    "refine": "the mean of curves clipped about the centre",
+    "vary": WORDS["vary"],
+    "check": WORDS["check"],
+}
+
+
+def costs(method: Staged, epsilon: Fraction, count: Fraction) -> list[Cost]:
+    """What each draw costs, and in which pass it is; `count` is for a private count, beside what draws divide."""
+    found, reading, one_round = [], 0, len(method.shares) == 1
+    for number, step in enumerate(method.steps):
+        reading = 1 if one_round else reading + (step not in ("vary", "check"))
+        words = "the mean of clipped curves" if one_round and step == "centre" else STEPS[step]
+        found.append(Cost(words, reading, epsilon * method.share(number)))
+        found += [Cost(COUNT, reading, count)] if step == "centre" else []
+    return found
 
 
 def explanation(method: Staged, count_is_private: bool) -> str:

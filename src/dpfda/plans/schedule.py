@@ -14,6 +14,7 @@ from typing import ClassVar
 import numpy as np
 
 from dpfda.core.errors import ParameterError
+from dpfda.plans.shares import COUNT, Cost
 from dpfda.problems.contracts import Problem
 from dpfda.problems.stage import Stage
 
@@ -62,6 +63,11 @@ class Schedule(ABC):
         """The stages whose noise a statement speaks of."""
         return [self.first]
 
+    @property
+    def decisive(self) -> int | None:
+        """How many stages what is published follows from, if later ones only tell how far it can be trusted."""
+        return None
+
     def rehearse(self) -> None:
         """Calibrate every stage now, for draws at both ends: what could not be drawn after a charge is refused."""
         for place in (0, -1):
@@ -108,6 +114,10 @@ class Schedule(ABC):
         """How many numbers leave."""
         return f"{sum(part.where.size for part in self.first.parts)} of {self.first.problem.size}"
 
+    @abstractmethod
+    def costs(self, target: str) -> list[Cost]:
+        """What each step costs, in order; `target` is what the release estimates."""
+
     def explanation(self) -> str:
         """What is done in each pass, for which share of the budget; nothing where there is one."""
         return ""
@@ -134,3 +144,8 @@ class OneStage(Schedule):
 
     def combine(self, drawn: Sequence[np.ndarray]) -> np.ndarray:
         return self.stage.problem.finish(drawn[0], self.stage.parts)
+
+    def costs(self, target: str) -> list[Cost]:
+        """The release itself; a private count is its last part."""
+        count = self.stage.parts[-1].law.epsilon if self.stage.problem.needs_count else Fraction(0)
+        return [Cost(f"the {target}", 1, self.stage.epsilon - count), Cost(COUNT, 1, count)]

@@ -11,6 +11,7 @@ import numpy as np
 
 from dpfda.methods import Select
 from dpfda.plans.schedule import Schedule
+from dpfda.plans.shares import Cost
 from dpfda.problems.mean import MeanProblem
 from dpfda.problems.scores import ScoreProblem
 from dpfda.problems.stage import Stage
@@ -66,6 +67,11 @@ class Selected(Schedule):
     @property
     def numbers_text(self) -> str:
         return f"one of {len(self.candidates)} candidates, then its coefficients"
+
+    def costs(self, target: str) -> list[Cost]:
+        choice = self.epsilon * self.method.share
+        words = f"the choice among {len(self.candidates)} methods"
+        return [Cost(words, 1, choice), Cost(f"the {target}", 1, self.epsilon - choice)]
 
     def explanation(self) -> str:
         """How the choice is made."""

@@ -25,7 +25,9 @@ from dpfda.core.checks import (
     number_of_records,
 )
 from dpfda.core.codec import BESIDE, LATER
+from dpfda.core.nouns import Nouns, check_record
 from dpfda.plans.checks import CHOSEN, as_box
+from dpfda.plans.guessed_kinds import FunctionGuesses
 from dpfda.plans.guided import RULE, SLOPES
 from dpfda.plans.kernel import ROUGH
 from dpfda.plans.kernel_choice import as_stationary, candidates, kernel_words
@@ -49,7 +51,7 @@ class SmootherAccuracy(MomentAccuracy):
 
     @cached_property
     def expected_error(self) -> float:
-        return super().expected_risk
+        return self.moment_risk()
 
     @cached_property
     def expected_risk(self) -> float:
@@ -98,6 +100,9 @@ class SmootherPlan(MomentPlan[SmootherRelease]):
     value : str, optional
         What responses are, with their unit in brackets, such as "glucose (mmol/L)": a name for pictures, kept in files
         and outside the digest.
+    record : str, optional
+        What one record is called, such as "home", or "person/people" for a plural of its own: a word for statements,
+        kept in files and outside the digest.
 
     Raises
     ------
@@ -113,6 +118,7 @@ class SmootherPlan(MomentPlan[SmootherRelease]):
     """
 
     query: ClassVar[str] = "regression"
+    _guesses: ClassVar[FunctionGuesses] = FunctionGuesses()
     if TYPE_CHECKING:  # what may be passed is more than what is kept
 
         def __init__(
@@ -131,6 +137,7 @@ class SmootherPlan(MomentPlan[SmootherRelease]):
             invalid: Invalid = "raise",
             rule: int | None = RULE,
             value: str | None = None,
+            record: str | None = None,
         ) -> None: ...
 
     n: int
@@ -147,6 +154,7 @@ class SmootherPlan(MomentPlan[SmootherRelease]):
     #: The rule by which stages were chosen; older files name none, and keep theirs.
     rule: int | None = field(default=RULE, metadata=LATER)
     value: str | None = field(default=None, compare=False, metadata=BESIDE)
+    record: str | None = field(default=None, compare=False, metadata=BESIDE)
 
     def __post_init__(self) -> None:
         put = partial(object.__setattr__, self)
@@ -157,6 +165,7 @@ class SmootherPlan(MomentPlan[SmootherRelease]):
         put("names", as_names(self.names, len(self.domain)))
         put("bound", as_range(self.bound))
         check_value(self.value)
+        check_record(self.record)
         put("kernel", as_stationary(self.kernel))
         check_choice("neighbors", self.neighbors, NEIGHBORS)
         check_choice("invalid", self.invalid, INVALID)
@@ -235,7 +244,7 @@ class SmootherPlan(MomentPlan[SmootherRelease]):
         return Wording(
             noun="function",
             release=f"regression function of {len(self.domain)} input{'s' if len(self.domain) > 1 else ''}",
-            record="record",
+            nouns=Nouns.of("record", self.record),
             target="fitted function",
             assumption=f"Inputs are clipped to the public box {sides} and snapped to its cells; responses are "
             f"{clipped}. The guarantee holds whatever the data is; only accuracy depends on these ranges. "

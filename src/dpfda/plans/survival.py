@@ -22,12 +22,17 @@ from dpfda.core.checks import (
     check_name,
     number_of_records,
 )
+from dpfda.core.codec import BESIDE
 from dpfda.core.errors import ParameterError, shown
+from dpfda.core.nouns import Nouns, a, check_record
 from dpfda.methods import Auto, EventCounts, Method
 from dpfda.plans.accuracy import Accuracy, SurvivalAccuracy
 from dpfda.plans.base import Plan
 from dpfda.plans.checks import CHOSEN, check_method
+from dpfda.plans.guessed_kinds import SurvivalGuesses
 from dpfda.plans.schedule import OneStage
+from dpfda.plans.shares import Cost
+from dpfda.plans.walks import recall
 from dpfda.problems.stage import Stage
 from dpfda.problems.survival import CELLS, SurvivalProblem
 from dpfda.results.event_cells import NoisyEvents
@@ -67,11 +72,11 @@ class EventSchedule(OneStage):
 
     def hazards(self, drawn: Sequence[np.ndarray]) -> Hazards:
         """What is fitted to these draws: post-processing, public."""
-        key = drawn[0].tobytes()
-        if key not in self._fits:
-            with one_blas_thread():
-                self._fits[key] = fitted(self.noisy_events(drawn))
-        return self._fits[key]
+        return recall(self._fits, drawn[0].tobytes(), lambda: self._fitted(drawn))
+
+    def _fitted(self, drawn: Sequence[np.ndarray]) -> Hazards:
+        with one_blas_thread():
+            return fitted(self.noisy_events(drawn))
 
     @property
     def risk(self) -> float:
@@ -88,6 +93,10 @@ class EventSchedule(OneStage):
         ends = np.linspace(0, 1, cells + 1)
         spread = np.array([np.interp(np.linspace(0, 1, CELLS + 1), ends, row) for row in variances])
         return np.asarray(np.minimum(spread, 0.25) @ problem.basis.energies)
+
+    def costs(self, target: str) -> list[Cost]:
+        """All of it goes to the counts."""
+        return [Cost("counts of events and censorings", 1, self.stage.epsilon)]
 
     def explanation(self) -> str:
         """What is counted."""
@@ -123,6 +132,9 @@ class SurvivalPlan(Plan[SurvivalRelease]):
         The column that says whose a record is: the guarantee is about all that one has, and they are averaged.
     axis : str, optional
         What time is called, with its unit in brackets: "time (days)".
+    record : str, optional
+        What one record is called, such as "home", or "person/people" for a plural of its own: a word for statements,
+        kept in files and outside the digest.
 
     Raises
     ------
@@ -139,6 +151,7 @@ class SurvivalPlan(Plan[SurvivalRelease]):
 
     query: ClassVar[str] = "survival"
     _accuracy_kind: ClassVar[type[Accuracy]] = SurvivalAccuracy
+    _guesses: ClassVar[SurvivalGuesses] = SurvivalGuesses()
     if TYPE_CHECKING:  # what may be passed is more than what is kept
 
         def __init__(
@@ -152,6 +165,7 @@ class SurvivalPlan(Plan[SurvivalRelease]):
             invalid: Invalid = "raise",
             unit: str | Unit | None = None,
             axis: str = "time",
+            record: str | None = None,
         ) -> None: ...
 
     n: int
@@ -162,9 +176,11 @@ class SurvivalPlan(Plan[SurvivalRelease]):
     invalid: str = "raise"
     unit: Unit | None = None
     axis: str = field(default="time")
+    record: str | None = field(default=None, compare=False, metadata=BESIDE)
 
     def __post_init__(self) -> None:
         put = partial(object.__setattr__, self)
+        check_record(self.record)
         put("epsilon", as_epsilon(self.epsilon))
         put("n", number_of_records(self.n, "The survival of one person is that person's; privacy needs company."))
         put("horizon", as_horizon(self.horizon))
@@ -216,20 +232,23 @@ class SurvivalPlan(Plan[SurvivalRelease]):
 
     @property
     def wording(self) -> Wording:
-        name = "" if self.unit is None else self.unit.name
-        unit = () if self.unit is None else (("unit", self._unit_words),)
+        nouns = Nouns.of("record", self.record, None if self.unit is None else self.unit.name, "time")
+        unit = () if self.unit is None else (("unit", self._unit_words(nouns.record)),)
         return Wording(
             noun="curve",
             release="survival curve",
-            record=name or "record",
-            piece="" if self.unit is None else "time",
+            nouns=nouns,
             target="survival curve",
             assumption=(
                 f"Each record is a time and whether the event came then. It is placed in one of {2 * CELLS + 1} public "
                 f"cells before it is used: of events, of censorings, or of those who reached the horizon "
                 f"({self.horizon:g}); a later time has reached it. The guarantee holds whatever the data is; only "
                 f"accuracy depends on the horizon being a good one."
-                + ("" if self.unit is None else f" A {name} contributes once: {self._unit_words}.")
+                + (
+                    ""
+                    if self.unit is None
+                    else f" {a(nouns.record, opening=True)} contributes once: {self._unit_words(nouns.record)}."
+                )
             ),
             unusable="counts as censored at 0",
             rows=(
@@ -243,10 +262,11 @@ class SurvivalPlan(Plan[SurvivalRelease]):
             passes=self.schedule.explanation(),
         )
 
-    @property
-    def _unit_words(self) -> str:
+    def _unit_words(self, noun: str) -> str:
         assert self.unit is not None
-        return self.unit.description.replace("curves", "times").replace("averaged into one", "counted by their shares")
+        return (
+            self.unit.described(noun).replace("curves", "times").replace("averaged into one", "counted by their shares")
+        )
 
 
 def as_horizon(horizon: object) -> float:

@@ -5,8 +5,9 @@ Sizes of variation are told apart by block of frequencies and by piece of the do
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from fractions import Fraction
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 import scipy
@@ -18,7 +19,10 @@ from dpfda.problems.left_out import LeftOutProblem
 from dpfda.problems.mean import MeanProblem
 from dpfda.problems.stage import Part, Stage
 from dpfda.problems.together import Together
-from dpfda.results.mean_bands import Length
+from dpfda.results.mean_bands import Evidence, Length
+
+if TYPE_CHECKING:
+    from dpfda.plans.rounds import Rounds
 
 #: Sizes of variation are measured up to this many times the squared distance that the last ellipsoid was made for.
 FURTHER = 1.5
@@ -93,3 +97,23 @@ def filled_of(stage: Stage, draw: np.ndarray, count: float) -> tuple[float, floa
 def length_of(stage: Stage, drawn: float, count: float) -> Length:
     """The length of what was left out, as it was drawn, with its noise and the length that each part was cut to."""
     return Length(drawn / count, float(stage.scales[0]) / count, cast(LeftOutProblem, stage.problem).cap)
+
+
+def evidence_of(rounds: Rounds, drawn: Sequence[np.ndarray], smallest: bool) -> Evidence:
+    """What the bands of a mean in rounds rest on; `smallest` where a radius was chosen that may hold no curve."""
+    home, steps, stages = rounds.home, rounds.method.steps, rounds.stages(drawn)
+    count, count_noise = 1.0, 0.0
+    if home.count_is_private:
+        first = steps.index("centre")
+        count = max(float(drawn[first][-1]), 1 / home.n)  # over the public guess of it
+        count_noise = float(stages[first].scales[-1]) / count
+    variance, left, pieces, filled = None, None, 1, None
+    for stage, draw, step in zip(stages, drawn, steps, strict=True):
+        if step == "vary":
+            variance, pieces = variance_of(stage, draw) / count, cast(VaryProblem, stage.problem).windows
+            filled = filled_of(stage, draw, count)
+        elif step == "check":
+            left = length_of(stage, float(draw[0]), count)
+    last = cast(MeanProblem, stages[rounds.decisive - 1].problem)
+    about = None if len(rounds.method.shares) == 1 else last.center
+    return Evidence(rounds.kept, variance, left, about, pieces, smallest, "radius" in steps, filled, count_noise)

@@ -75,7 +75,7 @@ def verdict(
         return found
 
     ratio, few = rated
-    return Verdict(ratio, signal, plan.wording.record, find, few, bound or "")
+    return Verdict(ratio, signal, plan.wording.records, find, few, bound or "")
 
 
 def _smaller_bound(plan: Rated, rate: Rate, better: str) -> float | None:

@@ -67,7 +67,11 @@ class Summary:
         return replace(self, count=self.count + other.count, totals=self._joined(other), origins=origins)
 
     def times(self, count: int) -> Summary:
-        """So many records like these: doubled and added."""
+        """So many records like these: multiplied where that is exact, else doubled and added."""
+        if self.totals.dtype == np.int64 and self.totals.ndim == 1 and self.totals.size:
+            largest = max(int(self.totals.max()), -int(self.totals.min()))
+            if largest * count < 2**63:
+                return replace(self, count=self.count * count, totals=self.totals * count)
         nothing = self.totals[:0] if self.totals.ndim > 1 else 0 * self.totals
         found, several = replace(self, count=0, totals=nothing), self
         while count:

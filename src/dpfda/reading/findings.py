@@ -17,7 +17,6 @@ from dpfda.core.errors import DpfdaError, FileError, ParameterError, RecordError
 from dpfda.core.labels import MOST_GROUPS, label_text, owners, texts
 from dpfda.reading import delimited, parquet, text_layout
 from dpfda.reading.blocks import Order
-from dpfda.reading.cells import number
 from dpfda.reading.found import FileFacts, Report
 from dpfda.reading.inspection import Batches, Facts, Schema, Wanted, batch_facts, holds_numbers, text_facts
 from dpfda.reading.lakes import Partition
@@ -134,7 +133,7 @@ class Inspection:
                 header = text_layout.looks_like_names(first.cells, self.source.text.decimal)
             except ParameterError:
                 self.report.unsure = header = True
-            self.report.shows_names &= surely_names(first.cells, self.source.text.decimal)
+            self.report.shows_names &= text_layout.surely_names(first.cells, self.source.text.decimal)
         if not header:
             return None
         found: dict[str, int] = {}
@@ -319,13 +318,6 @@ def _names_apart(places: list[Place]) -> list[str]:
     if len(set(names)) == len(names):
         return names
     return [f"{name} (file {number} of {len(names):,})" for number, name in enumerate(names, 1)]
-
-
-def surely_names(first: list[str], decimal: str) -> bool:
-    """Whether a first line of which nobody said that it is names is several cells without a number or a gap, but for
-    an index that has no name."""
-    numbers = [number(cell, decimal) for cell in first]
-    return len(first) > 1 and None in numbers and all(found is None for found in numbers[not first[0] :])
 
 
 def _facts(lines: bytes | None, wanted: Wanted) -> Facts:

@@ -30,6 +30,9 @@ TEXT_LABELS = "texts"
 
 #: Batches that may be on their way at once, beside the newest: those that wait, and the one that is added up.
 MOST_HELD = WAITING + 1
+#: Kinds of columns, in a word each.
+NUMBER, WHOLE, TEXT, DATE, TRUTH, UNKNOWN = "number", "whole number", "text", "date", "true or false", "unknown"
+LISTED = "list of numbers"
 
 
 class Room:
@@ -153,6 +156,24 @@ def numeric(kind: pa.DataType) -> bool:
         or types.is_null(kind)
         or types.is_decimal(kind)
     )
+
+
+def kind_of_type(kind: pa.DataType) -> str:
+    """What a typed column holds, in a word."""
+    types = pa.types
+    if types.is_dictionary(kind):
+        kind = kind.value_type
+    if types.is_list(kind) or types.is_large_list(kind) or types.is_fixed_size_list(kind):
+        return LISTED if numeric(kind.value_type) else UNKNOWN
+    if types.is_boolean(kind):
+        return TRUTH
+    if types.is_integer(kind):
+        return WHOLE
+    if types.is_floating(kind) or types.is_decimal(kind):
+        return NUMBER
+    if types.is_timestamp(kind) or types.is_date(kind):
+        return DATE
+    return TEXT if types.is_string(kind) or types.is_large_string(kind) else UNKNOWN
 
 
 def label_kind(kind: pa.DataType) -> str:

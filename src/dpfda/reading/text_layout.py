@@ -71,8 +71,7 @@ def layout(
     first = found.cells
     if not found.closed:
         raise FileError(f"{place.name!r} begins with a line with a quote that is not closed. Close it.")
-    if len(first) > MOST_COLUMNS:
-        raise FileError(f"{place.name!r} has more than {MOST_COLUMNS:,} columns. Write curves by their observations.")
+    check_width(place, first)
     if len(first) == 1 and width != 1:
         raise FileError(
             f"{place.name!r} has one column when split at {SEPARATORS[found.delimiter]}, and a record here has "
@@ -82,11 +81,23 @@ def layout(
     if header is None:
         header = looks_like_names(first, text.decimal)
     names = first if header else None
-    if names and len(set(names)) < len(names):
+    if names:
+        check_names(names)
+    return TextLayout(found.delimiter, names, len(first), found.returns, text.decimal, found.encoding)
+
+
+def check_width(place: Place, first: list[str]) -> None:
+    """Refuse more columns than any record has."""
+    if len(first) > MOST_COLUMNS:
+        raise FileError(f"{place.name!r} has more than {MOST_COLUMNS:,} columns. Write curves by their observations.")
+
+
+def check_names(names: list[str]) -> None:
+    """Refuse names that repeat."""
+    if len(set(names)) < len(names):
         raise FileError(
             "Column names repeat; every column needs its own. Pass header=False to dp.read if there are none."
         )
-    return TextLayout(found.delimiter, names, len(first), found.returns, text.decimal, found.encoding)
 
 
 def beginning(
@@ -134,3 +145,10 @@ def looks_like_names(first: list[str], decimal: str) -> bool:
             "Pass header=True to dp.read.",
         )
     return False
+
+
+def surely_names(first: list[str], decimal: str) -> bool:
+    """Whether a first line of which nobody said that it is names is several cells without a number or a gap, but for
+    an index that has no name."""
+    numbers = [cells.number(cell, decimal) for cell in first]
+    return len(first) > 1 and None in numbers and all(found is None for found in numbers[not first[0] :])

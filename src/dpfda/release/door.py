@@ -17,6 +17,7 @@ from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 
+from dpfda.core import watching
 from dpfda.core.checks import check_name
 from dpfda.core.errors import PlanMismatch
 from dpfda.core.renewal import Renewal
@@ -120,9 +121,11 @@ def execute(
     load_all()
     receipt = _charge(joint_plan, ledger, query)
     with note_charge_stands(receipt.entry, receipt.study):
+        _tell_charged(receipt)
         drawn = {name: [_draw(plan.stage, on_lattice[name])] for name, plan in plans.items()}
         _draw_later_stages(plans, summaries, drawn, account, reread, rereadable)
         releases = {name: plan.build_release(drawn[name], receipt) for name, plan in plans.items()}
+        watching.tell("done")
     log.info("released %s for plan %s at epsilon %s", query, joint_plan.digest[:12], joint_plan.epsilon)
     return releases
 
@@ -132,9 +135,17 @@ def _charge(plan: Charged, ledger: Ledger | None, query: str) -> Receipt:
     if ledger is None:
         return Receipt(query, _now())
     study, every = ledger.name, ledger.period
+    watching.tell("charging")  # whoever watches may stop it here, and nowhere after
     entry = ledger.charge(plan.epsilon, delta=plan.delta, plan=plan.digest, query=query)
     renewal = Renewal(every, entry.period, entry.spent) if every else None
     return Receipt(query, _now(), study, entry.number, entry.seal, renewal)
+
+
+def _tell_charged(receipt: Receipt) -> None:
+    """From here on nothing that a watcher raises costs the release."""
+    if receipt.entry is not None:
+        watching.tell("charged", receipt.entry)
+    watching.tell("drawing")
 
 
 def _now() -> str:
@@ -196,6 +207,8 @@ def _draw_later_stages(
             raise PlanMismatch("This plan reads the records several times: pass them, or plan with passes=1.")
         account.add(stages)
         read = reread(others) if others and reread is not None else {}
+        if read:
+            watching.tell("drawing")
         for name, stage in stages.items():
             summary = latest[name] = read.get(name, latest[name])
             # A private count may differ: every stage is private for what it read, and a refusal would tell.

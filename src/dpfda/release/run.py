@@ -11,6 +11,7 @@ import warnings
 from collections.abc import Callable, Iterable, Mapping
 from typing import Protocol, TypeAlias, TypeVar
 
+from dpfda.core import watching
 from dpfda.core.checks import check_name
 from dpfda.core.errors import LeftOutWarning, NoiseWarning, ParameterError, PlanMismatch, outside
 from dpfda.core.files import as_path
@@ -53,6 +54,7 @@ P = TypeVar("P", bound=Runnable)
 
 def run(plan: Runnable, passes: Passes, ledger: LedgerOrPath = None, query: str | None = None) -> Releases:
     """Releases of all members of a plan, by name, under one charge."""
+    watching.begin()
     opened = _check_and_open(plan, passes, ledger, query)
     passes.warn_of_owners(next(iter(plan.members.values())).stage.encoder)
     check_worth(plan)
@@ -74,12 +76,13 @@ def run_counted(
     counted otherwise are counted while the stand-in reads them.
     """
     stand_in = plan_for(None)
+    watching.begin()
     opened = _check_and_open(stand_in, passes, ledger, query)
     encoder = next(iter(stand_in.members.values())).stage.as_read(passes.rereadable).encoder
     passes.warn_of_owners(encoder)
     try:
         sizes = passes.count(encoder)
-        found = passes.summarize_all(encoder) if sizes is None else None
+        found = _count_while_reading(passes, encoder) if sizes is None else None
         plan = plan_for(sizes if found is None else {name: summary.count for name, summary in found.items()})
         check_passes(plan, passes.single_pass_reason)
         check_worth(plan)
@@ -92,6 +95,7 @@ def run_counted(
                     passes.single_pass_reason,
                     "Pass n, the public number of records, or method=dp.Auto(passes=1, check=False).",
                 )
+            watching.restart()
             found = _read(plan, passes)
         return plan, _check_and_execute(plan, found, passes, opened, query)
     finally:
@@ -145,8 +149,14 @@ def _max_records(plan: Runnable, names: Iterable[str]) -> dict[str, int]:
     return {name: max_records for name in names if (max_records := plan.members[name].max_records) is not None}
 
 
+def _count_while_reading(passes: Passes, encoder: Encoder) -> Mapping[str, Summary]:
+    watching.reading(None)
+    return passes.summarize_all(encoder)
+
+
 def _read(plan: Runnable, passes: Passes) -> Mapping[str, Summary]:
     problems = _encoders(plan, passes)
+    watching.reading(_passes(plan))
     return passes.read(problems, _max_records(plan, problems))
 
 
@@ -155,13 +165,23 @@ def _encoders(plan: Runnable, passes: Passes) -> dict[str, Encoder]:
     return {name: member.stage.as_read(passes.rereadable).encoder for name, member in plan.members.items()}
 
 
+def _passes(plan: Runnable) -> int:
+    """How often the records are read, for whichever member does so most often."""
+    return max(member.schedule.passes for member in plan.members.values())
+
+
 def _check_and_execute(
     plan: Runnable, found: Mapping[str, Summary], passes: Passes, ledger: Ledger | None, query: str | None
 ) -> Releases:
     if set(found) != set(plan.members):
         raise PlanMismatch("There must be one summary per group of the plan.")
     plan.check_summaries(found)
-    reread = None if passes.single_pass_reason else lambda problems: passes.read(problems, _max_records(plan, problems))
+
+    def read_again(problems: Mapping[str, Encoder]) -> Mapping[str, Summary]:
+        watching.reading(_passes(plan))
+        return passes.read(problems, _max_records(plan, problems))
+
+    reread = None if passes.single_pass_reason else read_again
     releases = door.execute(plan, plan.members, found, ledger, query or plan.query, reread, passes.rereadable)
     tell_cautions(releases)
     return releases

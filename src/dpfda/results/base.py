@@ -323,7 +323,7 @@ class Release(AsArray, Drawn):
         import xarray
 
         names = axis_names(self.grid)
-        named = {} if self.plan.value is None else self._measure.attributes
+        named = {} if self.plan.value is None else self.measure.attributes
         facts = {"epsilon": float(self.plan.epsilon), "plan": self.plan.digest, "created": self.created, **named}
         coordinates = {
             name: (name, axis.points, {"units": axis.unit} if axis.unit else {})

@@ -119,7 +119,7 @@ class ComponentRelease(MeanRelease):
     def _draw(self, ax: plots.Places, level: float, kind: str, look: plots.Look) -> plots.Axes:
         """All components with their parts of the band, on the same axes."""
         t = plots.fine(self._grid.line)
-        words = (self.names, ax, look, self._heading, str(self._measure))
+        words = (self.names, ax, look, self._heading, str(self.measure))
         return plots.caution(plots.together(self._grid.line, self(t), self.shown_band(level, t), *words), self.cautions)
 
     @property

@@ -303,15 +303,15 @@ class CovarianceRelease(Release):
     # -- pictures -------------------------------------------------------------------------
 
     @property
-    def _is_signed(self) -> bool:
+    def is_signed(self) -> bool:
         return True
 
     @property
-    def _map_words(self) -> tuple[str, bool]:
-        return str(self._measure), True
+    def map_words(self) -> tuple[str, bool]:
+        return str(self.measure), True
 
     @property
-    def _measure(self) -> Measure:
+    def measure(self) -> Measure:
         return self._measured("").squared("covariance of") if self.plan.value is not None else Measure("covariance")
 
     def plot_eigenfunctions(

@@ -260,5 +260,5 @@ class DensityRelease(Release):
         return maps.panels([self.marginal(*pair) for pair in pairs], ax, look, self._heading, label="density")
 
     @property
-    def _measure(self) -> Measure:
+    def measure(self) -> Measure:
         return Measure("slope of the density" if self.order else "density")

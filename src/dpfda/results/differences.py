@@ -324,10 +324,10 @@ class Difference(UnderOneCharge, AsArray):
         return plots.fit(plots.caution(self._draw(ax, level, look), self.cautions))
 
     def _draw(self, ax: plots.Places, level: float, look: plots.Look) -> plots.Axes:
-        heading, what = f"{self.first} minus {self.second}, {price(self.left.plan)}", self.left._measure
+        heading, what = f"{self.first} minus {self.second}, {price(self.left.plan)}", self.left.measure
         words = str(what.more("difference in"))
         if self.left.dimension > 1:
-            square = self.left._map_words[1]
+            square = self.left.map_words[1]
             return maps.surface(self.grid, self.values, ax, look, heading, "map", True, None, words, square)
         band = self.shown_band(level)
         if isinstance(self.left, ComponentRelease):

@@ -92,18 +92,18 @@ class Drawn:
         if self.dimension > 1:
             return self._draw_surface(ax, kind, look)
         t = plots.fine(self.grid)
-        look = look.along(self._along)
-        band, words = self.shown_band(level, t), (self._heading, self._line_name, str(self._measure))
+        look = look.along(self.along)
+        band, words = self.shown_band(level, t), (self._heading, self._line_name, str(self.measure))
         ax = plots.curve(self.grid, self(t), band, ax, look, *words)
-        if self._within is not None:
-            plots.within(ax, self._within)
+        if self.within is not None:
+            plots.within(ax, self.within)
         return plots.caution(ax, self.cautions)
 
     def _draw_surface(self, ax: plots.Places, kind: str, look: plots.Look) -> plots.Axes:
         if self.dimension > 2:
             raise ParameterError("pictures have at most two dimensions", f"{self.dimension}", "Plot a part of it.")
         words = (self._heading, kind)
-        ax = maps.surface(self.grid, self.values, ax, look, *words, self._is_signed, None, *self._map_words)
+        ax = maps.surface(self.grid, self.values, ax, look, *words, self.is_signed, None, *self.map_words)
         return plots.caution(ax, self.cautions)
 
     @property
@@ -116,27 +116,27 @@ class Drawn:
         return "slope" if self.order else self.query
 
     @property
-    def _along(self) -> str | None:
+    def along(self) -> str | None:
         """What stands along the curve, where it is not the name of the grid."""
         return None
 
     @property
-    def _within(self) -> tuple[float, float] | None:
+    def within(self) -> tuple[float, float] | None:
         """What values can be at all, where that is narrower than what a picture might show."""
         return None
 
     @property
-    def _is_signed(self) -> bool:
+    def is_signed(self) -> bool:
         """Whether zero is the middle of the colours of a map."""
         return False
 
     @property
-    def _map_words(self) -> tuple[str, bool]:
+    def map_words(self) -> tuple[str, bool]:
         """What stands beside the colours of a map, and whether it is a square."""
-        return str(self._measure), False
+        return str(self.measure), False
 
     @property
-    def _measure(self) -> Measure:
+    def measure(self) -> Measure:
         """What the numbers are, and their unit."""
         found = self._measured(self.query)
         return found.slope(self.grid.axes[-1].unit) if self.order else found

@@ -14,10 +14,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from dpfda.pages.ticks import plain
 from dpfda.results import legends, risk_tables
 from dpfda.results.pictures import ticker
 from dpfda.results.texts import dots_per_inch, spell
-from dpfda.results.ticks import locator, plain
+from dpfda.results.ticks import locator
 from dpfda.spaces.grid import Grid
 
 if TYPE_CHECKING:

@@ -115,7 +115,7 @@ class FunctionRelease(Release):
     # -- pictures -------------------------------------------------------------------------
 
     @property
-    def _classes(self) -> tuple[str, str] | None:
+    def class_names(self) -> tuple[str, str] | None:
         """What is predicted above zero and below, where classes are."""
         classes: tuple[str, ...] | None = getattr(self.plan, "classes", None)
         if classes is None:
@@ -127,8 +127,8 @@ class FunctionRelease(Release):
 
     def _draw(self, ax: plots.Places, level: float, kind: str, look: plots.Look) -> plots.Axes:
         ax = super()._draw(ax, level, kind, look)
-        if self.dimension == 1 and self._classes is not None:
-            plots.zero(ax, "boundary: {} above, {} below".format(*self._classes))
+        if self.dimension == 1 and self.class_names is not None:
+            plots.zero(ax, "boundary: {} above, {} below".format(*self.class_names))
         return ax
 
     def _draw_surface(self, ax: plots.Places, kind: str, look: plots.Look) -> plots.Axes:
@@ -137,27 +137,27 @@ class FunctionRelease(Release):
                 "pictures have at most two dimensions", f"{self.dimension} inputs", "Predict along one or two of them."
             )
         ax = super()._draw_surface(ax, kind, look)
-        if self._classes is not None and kind != "surface":
+        if self.class_names is not None and kind != "surface":
             maps.boundary(self.grid, self.values, ax)
         return ax
 
     @property
-    def _is_signed(self) -> bool:
-        return self._classes is not None
+    def is_signed(self) -> bool:
+        return self.class_names is not None
 
     @property
     def _line_name(self) -> str:
-        return "fitted function" if self._classes is None else "decision function"
+        return "fitted function" if self.class_names is None else "decision function"
 
     @property
-    def _map_words(self) -> tuple[str, bool]:
-        if self._classes is None:
-            return super()._map_words
-        return "decision: {} above 0, {} below".format(*self._classes), False
+    def map_words(self) -> tuple[str, bool]:
+        if self.class_names is None:
+            return super().map_words
+        return "decision: {} above 0, {} below".format(*self.class_names), False
 
     @property
-    def _measure(self) -> Measure:
-        return self._measured("response" if self._classes is None else "decision")
+    def measure(self) -> Measure:
+        return self._measured("response" if self.class_names is None else "decision")
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)

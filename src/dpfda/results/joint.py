@@ -177,7 +177,7 @@ class JointRelease(UnderOneCharge, AsArray, Mapping[str, R]):
         check_picture(kind, of, at_risk)
         releases: dict[str, SurvivalRelease] = cast(Any, self.releases)
         first, steps = next(iter(releases.values())), kind == "steps"
-        parts = {name: part._shown(level, steps, of) for name, part in releases.items()}
+        parts = {name: part.drawn_as(level, steps, of) for name, part in releases.items()}
         look = look.with_names({name: self._label(name, part) for name, part in releases.items()})
         named = first.title if of == "survival" else NAMES[of]
         words = f"{named[:1].upper()}{named[1:]} by {self.plan.member_word}, {price(self.plan)}", NAMES[of]
@@ -202,7 +202,7 @@ class JointRelease(UnderOneCharge, AsArray, Mapping[str, R]):
         if isinstance(first, PercentileRelease):
             parts = {name: (part.values, part.shown_band(level)) for name, part in self.releases.items()}
             heading = f"Percentile curves by {self.plan.member_word}, {price(self.plan)}"
-            words = (look.with_names(names), heading, str(first._measure), first._within)
+            words = (look.with_names(names), heading, str(first.measure), first.within)
             return plots.caution(profiles.groups(parts, first.grid, first.levels, ax, *words), self.cautions)
         lines = {
             f"{name} {line}".rstrip(): (f"{names[name]} {line}".rstrip(), values)
@@ -210,25 +210,25 @@ class JointRelease(UnderOneCharge, AsArray, Mapping[str, R]):
             for line, values in part.lines.items()
         }
         look = look.with_names({key: said for key, (said, _) in lines.items()})
-        single, ylabel = len(lines) == len(self), str(first._measure)
+        single, ylabel = len(lines) == len(self), str(first.measure)
         if single and ax is None and MOST_BANDS < len(self) <= MOST_PANELS:
             several = {name: (part.values, part.shown_band(level)) for name, part in self.releases.items()}
-            look = look.along(first._along)
+            look = look.along(first.along)
             ax = plots.multiples(several, first.grid.axes[-1], look, heading, ylabel)
         else:
             few = single and len(self) <= MOST_BANDS
             bands = [part.shown_band(level) for part in self.releases.values()] if few else ()
-            look = look.along(first._along)
+            look = look.along(first.along)
             curves = {key: values for key, (_, values) in lines.items()}
             ax = plots.overlay(first.grid, curves, ax, heading, bands, look, ylabel)
-            if first._within is not None:
-                plots.within(ax, first._within)
+            if first.within is not None:
+                plots.within(ax, first.within)
         return plots.caution(ax, self.cautions)
 
     def _draw_maps(self, ax: plots.Places, look: plots.Look, heading: str) -> plots.Axes:
         parts, first = list(self.releases.values()), self._any
-        words, square = first._map_words
-        return maps.panels(parts, ax, look, heading, list(self.releases), first._is_signed, words, square)
+        words, square = first.map_words
+        return maps.panels(parts, ax, look, heading, list(self.releases), first.is_signed, words, square)
 
     def _label(self, name: str, release: Release) -> str:
         """How a picture names one of them."""

@@ -93,7 +93,7 @@ class MeanRelease(Release):
         return Measure(f"{of.value} {unit}" if at_level else of.value)
 
     @property
-    def _along(self) -> str | None:
+    def along(self) -> str | None:
         """Levels of a function are in the unit of the values."""
         levels = getattr(self.plan.of, "levels", None)
         if self.plan.value is None or levels is None or levels != self.grid or levels.unit or levels.name != "level":
@@ -101,7 +101,7 @@ class MeanRelease(Release):
         return str(Measure.of(self.plan.value).more("level of"))
 
     @property
-    def _within(self) -> tuple[float, float] | None:
+    def within(self) -> tuple[float, float] | None:
         bound = None if self.plan.of is None or self.order else self.plan.of.bound
         return (bound.low, bound.high) if isinstance(bound, Range) else None
 

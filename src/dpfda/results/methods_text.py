@@ -192,7 +192,7 @@ def mechanism(release: Told) -> str:
         found.append(CHOICE)
     if plan.problem.needs_count and not words.passes:
         share = exact(laws[-1].epsilon / plan.epsilon)
-        found.append(f"Sums are divided by a count of the {words.record}s with {LAPLACE}, for {share} of epsilon.")
+        found.append(f"Sums are divided by a count of the {words.records} with {LAPLACE}, for {share} of epsilon.")
     return " ".join(sentence for sentence in found if sentence)
 
 

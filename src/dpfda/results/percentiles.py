@@ -256,19 +256,19 @@ class PercentileRelease(Release):
         return f"{named[:1].upper()}{named[1:]}, {price(self.plan)}"
 
     @property
-    def _measure(self) -> Measure:
+    def measure(self) -> Measure:
         return self._measured("value")
 
     def _draw(self, ax: plots.Places, level: float, kind: str, look: plots.Look) -> plots.Axes:
         """The manner of a glucose profile: the median, and between what percentiles lie about it shaded."""
-        words = (self._heading, str(self._measure), self._within)
+        words = (self._heading, str(self.measure), self.within)
         band = self.shown_band(level)
         return plots.caution(
             profiles.profile(self.grid, self.levels, self.values, band, ax, look, *words), self.cautions
         )
 
     @property
-    def _within(self) -> tuple[float, float]:
+    def within(self) -> tuple[float, float]:
         """Values are public in this range: no picture shows others."""
         return self.plan.range.low, self.plan.range.high
 
@@ -295,7 +295,7 @@ class PercentileRelease(Release):
         import xarray
 
         name = axis_names(self.grid)[0]
-        named = {} if self.plan.value is None else self._measure.attributes
+        named = {} if self.plan.value is None else self.measure.attributes
         facts = {"epsilon": float(self.plan.epsilon), "plan": self.plan.digest, "created": self.created, **named}
         along = (name, self.grid.points, {"units": self.grid.unit} if self.grid.unit else {})
         coordinates = {"level": list(self.levels), name: along}

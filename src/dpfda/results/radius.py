@@ -113,7 +113,7 @@ class RadiusRelease(AsArray):
         """The radius with its plan and its charge, with a version and a checksum."""
         charge = {"created": self.created, "study": self.study, "entry": self.entry, "seal": self.seal}
         charge |= {"renewal": self.renewal.to_plain()} if self.renewal else {}
-        facts = {"plan": codec.to_plain(self.plan), "radius": self.radius, "query": self.query}
+        facts = {"plan": codec.to_plain(self.plan, beside=True), "radius": self.radius, "query": self.query}
         return codec.seal("radius", VERSION, facts | charge)
 
     def save(self, path: str | os.PathLike[str]) -> Path:

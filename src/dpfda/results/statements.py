@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Protocol
 
+from dpfda.core.nouns import a
 from dpfda.results.wording import Planned, Priced, Together
 
 if TYPE_CHECKING:
@@ -141,7 +142,7 @@ def explanation(plan: Planned) -> Statement:
     """A plan in words, before data."""
     words = plan.wording
     return Statement(
-        heading=f"Plan {plan.digest[:12]}: the {words.target} of {counted(plan)}{words.more}.",
+        heading=f"Plan {plan.digest[:12]}: the {words.target} of {counted(plan)}{_with_items(plan)}.",
         guarantee=protection(plan),
         assumption=words.assumption,
         passes=words.passes,
@@ -217,17 +218,17 @@ def neighbours(plan: Planned) -> str:
 def protection(plan: Planned, together: Priced | None = None) -> str:
     """The guarantee; `together` is the price of several releases."""
     price = plan if together is None else together
-    epsilon, record = float(price.epsilon), plan.wording.record
+    epsilon, record, nouns = float(price.epsilon), plan.wording.record, plan.wording.nouns
     factor, change = odds(epsilon), neighbours(plan)
-    who = f"one {record}" if plan.wording.piece else "one person"
+    who = f"one {record}" if nouns.piece or nouns.has_item else "one person"
     other = (
         f"had {who.replace('one', 'that', 1)} not been in the data"
         if plan.problem.count_is_private
-        else f"had all {plan.wording.piece}s of that {record} been different ones"
-        if plan.wording.piece
-        else f"had that person's {record} been a different one"
+        else f"had all {nouns.piece}s of that {record} been different ones"
+        if nouns.piece
+        else f"had that {record if nouns.has_item else 'person'}'s {nouns.item} been a different one"
     )
-    count = f" The number of {record}s is protected too." if plan.problem.count_is_private else ""
+    count = f" The number of {nouns.records} is protected too." if plan.problem.count_is_private else ""
     if not price.delta:
         return (
             f"The release is {epsilon:g}-differentially private (pure, no delta). If {change}, the probability of "
@@ -237,20 +238,22 @@ def protection(plan: Planned, together: Priced | None = None) -> str:
     delta = f"{float(price.delta):g}"
     return (
         f"The release is ({epsilon:g}, {delta})-differentially private: approximate, not pure. If {change}, the "
-        f"probability of any outcome changes by at most a factor of {factor}, plus {delta}. With a probability of up "
-        f"to {delta} the release may say more than that about {who}; otherwise the odds of anything inferred "
-        f"about {who} are at most {factor} times what they would be {other}.{count}"
+        f"probability of any outcome changes by at most a factor of {factor}, plus {delta}. So the chance that anyone "
+        f"infers something about {who} from the release is at most {factor} times, plus {delta}, what it would be "
+        f"{other}.{count}"
     )
 
 
 def limits(plan: Planned, group: str = "") -> str:
     """What is not protected; of the plan of a `group` (or class), what holds for all of them."""
     words = plan.wording
-    size = "" if plan.problem.count_is_private or group else f" The number of {words.record}s, {plan.n:,}, is public."
+    size = "" if plan.problem.count_is_private or group else f" The number of {words.records}, {plan.n:,}, is public."
     several = (
-        f"a person whose data stand under several {words.record}s"
+        f"{'somebody' if words.record == 'person' else 'a person'} whose data stand under several {words.records}"
         if words.piece
-        else f"a person who contributes several {words.record}s"
+        else f"{a(words.record)} with several {words.nouns.item}s in the data"
+        if words.nouns.has_item
+        else f"a person who contributes several {words.records}"
     )
     return (
         f"What is not protected: facts about the population that the {words.target} itself shows; {several} "
@@ -270,14 +273,14 @@ def stops(plan: Planned) -> str:
     words = plan.wording
     twice = f", or if parts of the data that are put together may hold the same {words.record}"
     parts = twice if words.piece and not plan.problem.count_is_private else ""
-    reason = f"a {words.record} is unusable{parts}"
+    reason = f"{a(words.nouns.unusable)} is unusable{parts}"
     return f"A run stops with an error if {reason}; whether it stopped is outside the guarantee."
 
 
 def goes_on(plan: Planned, group: str = "") -> str:
     """What becomes of what cannot be used, where nothing in the data may stop a run."""
     words = plan.wording
-    most = f"{words.record}s than the public number of a {group}" if group else f"than {plan.n:,} {words.record}s"
+    most = f"{words.records} than the public number of a {group}" if group else f"than {plan.n:,} {words.records}"
     nobody = " A row that does not say whose it is (or which group it belongs to) is left out." if words.piece else ""
     too_many = (
         ""
@@ -285,7 +288,7 @@ def goes_on(plan: Planned, group: str = "") -> str:
         else f" Of more {most} as many are used, by a fixed hash of what each holds; one that "
         f"is missing {words.unusable}."
     )
-    return f"An unusable {words.record} {words.unusable}, so the guarantee covers it.{nobody}{too_many}"
+    return f"An unusable {words.nouns.unusable} {words.unusable}, so the guarantee covers it.{nobody}{too_many}"
 
 
 def how_drawn(release: Drawn) -> str:
@@ -322,7 +325,13 @@ def member(plan: Planned, drawn: str = "") -> str:
 
 def counted(plan: Planned) -> str:
     """How many records there are: exactly only where that is public."""
-    return f"{'about ' if plan.problem.count_is_private else ''}{plan.n:,} {plan.wording.record}s"
+    return f"{'about ' if plan.problem.count_is_private else ''}{plan.n:,} {plan.wording.records}"
+
+
+def _with_items(plan: Planned) -> str:
+    """What is said of records with several components after they are counted."""
+    words = plan.wording
+    return f" ({words.nouns.item}s{words.more})" if words.more and words.nouns.has_item else words.more
 
 
 def told_of_each(texts: Mapping[str, str]) -> str:

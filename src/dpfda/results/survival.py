@@ -275,26 +275,26 @@ class SurvivalRelease(Release):
         """
         check_picture(kind, of, at_risk)
         look = plots.Look(label, color, xlabel, ylabel, title, legend)
-        values, band = self._shown(level, kind == "steps", of)
+        values, band = self.drawn_as(level, kind == "steps", of)
         name = self._line_name if of == "survival" else NAMES[of]
         heading = self._heading if of == "survival" else f"{NAMES[of].capitalize()}, {price(self.plan)}"
         ax = plots.curve(self.grid, values, band, ax, look, heading, name, NAMES[of], kind == "steps")
         self._draw_more(ax, {look.one(name)[0]: self} if at_risk else {}, of)
         return plots.fit(plots.caution(ax, self.cautions))
 
-    def _shown(self, level: float, steps: bool, of: str) -> tuple[np.ndarray, Band]:
+    def drawn_as(self, level: float, steps: bool, of: str) -> tuple[np.ndarray, Band]:
         """What is drawn, and its band: smooth, or in steps at bins of the counts.
 
         A step lasts up to the next one, and its band holds all of it: the lower limit is that of its end.
         """
-        t = self._step_times if steps else plots.fine(self.grid)
+        t = self.step_times if steps else plots.fine(self.grid)
         band = self.shown_band(level, t)
         if steps:
             band = replace(band, lower=np.append(band.lower[1:], band.lower[-1]))
         return OF[of](self(t)), _turned(band, of)
 
     @property
-    def _step_times(self) -> np.ndarray:
+    def step_times(self) -> np.ndarray:
         """Edges of the bins of events, or of every so many where there are more than a picture can show."""
         edges = self.times[self.events.event_edges]
         few = edges[:: -(-(edges.size - 1) // MOST_STEPS)]
@@ -309,7 +309,7 @@ class SurvivalRelease(Release):
         return plots.at_risk(ax, numbers, list(releases))
 
     @property
-    def _measure(self) -> Measure:
+    def measure(self) -> Measure:
         return Measure(NAMES["survival"])
 
     def _columns(self, level: float) -> dict[str, np.ndarray]:

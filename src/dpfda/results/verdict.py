@@ -32,8 +32,8 @@ class Verdict:
         Root mean squared error over the root mean square of the signal, typically over the plan's class.
     signal : str
         What the error is measured against, in words.
-    record : str
-        What a record is called.
+    records : str
+        What several records are called.
     find : callable
         Finds what would make it better: see `needs`. Called when that is first asked for.
     few : str, optional
@@ -53,12 +53,12 @@ class Verdict:
     """
 
     def __init__(
-        self, ratio: float, signal: str, record: str, find: Callable[[str], Mapping[str, float]], few: str = "",
+        self, ratio: float, signal: str, records: str, find: Callable[[str], Mapping[str, float]], few: str = "",
         bound: str = "",
     ):  # fmt: skip
         self.ratio, self.signal, self.few, self.bound = float(ratio), signal, few, bound
         self.word = word_for(self.ratio, bool(few))
-        self._record, self._find = record, find
+        self._records, self._find = records, find
 
     @property
     def better(self) -> str:
@@ -77,7 +77,7 @@ class Verdict:
             return ""
         ways = {
             "epsilon": "from epsilon {:.3g} on",
-            "n": f"from {{:,.0f}} {self._record}s on",
+            "n": f"from {{:,.0f}} {self._records} on",
             "bound": "within a bound of radius {:.3g}, if that holds most of them",
         }
         found = [ways[name].format(value) for name, value in self.needs.items()]

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from dpfda.bounds.units import root_length
 from dpfda.core import markup
+from dpfda.core.nouns import Nouns
 from dpfda.results.verdict import WORDS, Verdict
 
 if TYPE_CHECKING:
@@ -160,7 +161,8 @@ class Wording:
 
     noun: str
     release: str
-    record: str
+    #: What a record is called, and what it holds.
+    nouns: Nouns
     target: str
     assumption: str
     unusable: str
@@ -173,14 +175,27 @@ class Wording:
     kernel: str = ""
     #: How often the data is read and for what, where a schedule says so.
     passes: str = ""
-    #: What a record is made of, where a record is all that one person or household has.
-    piece: str = ""
     #: What is added to the records where they are first named.
     more: str = ""
     #: What released coefficients are coefficients of, where there are such.
     basis: str = ""
     #: What is computed before the noise, in a sentence, where the name of the release does not say it.
     fit: str = ""
+
+    @property
+    def record(self) -> str:
+        """One record: "curve", or by the noun that the plan was told."""
+        return self.nouns.record
+
+    @property
+    def records(self) -> str:
+        """Several of them."""
+        return self.nouns.records
+
+    @property
+    def piece(self) -> str:
+        """What a record is made of, where a record is all that one person or household has."""
+        return self.nouns.piece
 
 
 def number(value: float) -> str:
@@ -281,7 +296,7 @@ def facts(plan: Planned) -> list[tuple[str, str]]:
     budget = f"{float(plan.epsilon):g}" + (f" = {plan.epsilon}" if plan.epsilon.denominator > 1 else "")
     rows = [
         ("release", words.release),
-        (f"{words.record}s (n)", f"{plan.n:,}" + (" (public guess)" if plan.problem.count_is_private else "")),
+        (f"{words.records} (n)", f"{plan.n:,}" + (" (public guess)" if plan.problem.count_is_private else "")),
         ("epsilon", budget),
     ]
     if plan.delta:

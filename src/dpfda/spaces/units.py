@@ -10,6 +10,7 @@ import numpy as np
 from dpfda.core.checks import check_name
 from dpfda.core.codec import Fact
 from dpfda.core.errors import ParameterError, shown
+from dpfda.core.nouns import a
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,10 +57,14 @@ class Unit(Fact):
     @property
     def description(self) -> str:
         """The rule as statements spell it."""
+        return self.described(self.name)
+
+    def described(self, noun: str) -> str:
+        """The same where the unit is called by another noun than its column."""
         if self.most is None:
-            return f"all curves of a {self.name} are averaged into one"
+            return f"all curves of {a(noun)} are averaged into one"
         by = f"by a fixed random order of the labels in {self.order!r}" if self.order else "by their number"
-        return f"at most {self.most} curves of a {self.name} are kept ({by}, never by their values) and averaged"
+        return f"at most {self.most} curves of {a(noun)} are kept ({by}, never by their values) and averaged"
 
 
 def as_unit(unit: Any) -> Unit | None:
