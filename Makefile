@@ -6,7 +6,7 @@ PIP := $(BIN)/pip install --quiet --disable-pip-version-check --constraint const
 READY := $(VENV)/.ready
 DEMO := $(VENV)/.demo
 
-.PHONY: setup demo test test-long lint types wheel reproduce bench docs clean
+.PHONY: setup demo test test-long test-browser chromium lint types wheel reproduce bench docs clean
 
 setup: $(READY)
 
@@ -29,11 +29,19 @@ demo: $(DEMO)
 # Two at a time, one thread each; the tests of a file stay together, because they may share a cluster.
 PYTEST := PYTHONDONTWRITEBYTECODE= OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 DPFDA_THREADS=1 $(BIN)/python -m pytest -n 2 --dist loadfile
 test: setup
-	$(PYTEST) -m "not long"
+	$(PYTEST) -m "not long and not browser"
 
 # What takes long (the paper's experiments, broken mechanisms that audits must catch) or needs Java (Spark).
 test-long: setup
 	$(PYTEST) -m long tests
+
+# The page in a real browser: chromium of the system, or what `make chromium` fetched; without either they skip.
+test-browser: setup
+	$(PYTEST) -m browser tests/browser
+
+# Chromium without root, into $(VENV)/chromium: needs node and npm.
+chromium: setup
+	$(BIN)/python tests/browser/chromium.py
 
 lint: setup
 	$(BIN)/ruff check src experiments tests benchmarks docs
@@ -71,6 +79,7 @@ bench: setup
 	$(BIN)/python benchmarks/density.py
 	$(BIN)/python benchmarks/models.py
 	$(BIN)/python benchmarks/scale.py
+	$(BIN)/python benchmarks/page.py
 	$(BIN)/python benchmarks/trust.py
 
 docs: setup

@@ -53,6 +53,14 @@ COMMANDS = {
         "showing.show_command",
         "Show any file that dpfda wrote: the statement of a release, the table of a plan, the balance of a ledger.",
     ),
+    "report": (
+        "reporting.report_command",
+        "Write the report of a release or a plan: one page in plain words, for whoever has to decide.",
+    ),
+    "studio": (
+        "studios.studio_command",
+        "Plan, release and review on a page in your browser, on this machine alone.",
+    ),
     "demo": (
         "demo.demo_command",
         "Invent load curves, homes and ages at death, and release means, surfaces, models and densities of them.",

@@ -1,0 +1,209 @@
+"""What the planning screen shows for a set of public facts, and a memory of what was shown before.
+
+Nothing here opens a file: facts come from a form, the guess is invented, and possible releases are simulated.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from collections.abc import Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass, field
+from typing import Any
+
+from dpfda.core.errors import DpfdaError
+from dpfda.pages.charts import Chart, HeatMap
+from dpfda.plans import MeanPlan
+from dpfda.plans.hypothetical import Hypothetical
+from dpfda.plans.radius import RadiusPlan
+from dpfda.results.verdict import Verdict
+from dpfda.studio import figures, views
+from dpfda.studio.fields import Facts, WrongField
+from dpfda.studio.kinds import KINDS, Kind
+from dpfda.studio.said import AnyPlan, OnePlan, Recipe, in_shell
+
+#: Screens that are remembered: plans of some kinds hold large tables.
+REMEMBERED = 200
+HEADS = {
+    "clear": ("good", "Clear: the shape will show, if your guess is right"),
+    "coarse": ("fair", "Coarse: only large features will show"),
+    "mostly noise": ("poor", "Mostly noise: do not release this plan"),
+}
+
+
+@dataclass(frozen=True)
+class Planned:
+    """A plan as the screen shows it, or what is wrong with the facts."""
+
+    kind: Kind
+    facts: Facts
+    plan: AnyPlan | None = None
+    pictures: tuple[Chart | HeatMap, ...] = ()
+    word: str = ""
+    sentences: tuple[str, ...] = ()
+    rows: tuple[tuple[str, str], ...] = ()
+    shares: tuple[tuple[str, str, str], ...] = ()
+    method: str = ""
+    python: tuple[str, ...] = ()
+    command: str = ""
+    error: str = ""
+    wrong: str = ""
+
+    @property
+    def head(self) -> tuple[str, str]:
+        """How the verdict looks, and its headline."""
+        return HEADS[self.word]
+
+
+@dataclass
+class Planner:
+    """Plans for screens: each is made once, and neighbours of a slider ahead of time."""
+
+    _found: OrderedDict[tuple[object, ...], Planned] = field(default_factory=OrderedDict)
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+    _waiting: list[Future[Planned]] = field(default_factory=list)
+    _ahead: ThreadPoolExecutor = field(default_factory=lambda: ThreadPoolExecutor(1, "plan-ahead"))
+
+    def planned(self, said: Mapping[str, str]) -> Planned:
+        """The screen for what an address says."""
+        kind = KINDS.get(said.get("what", ""), KINDS["mean"])
+        facts, seed = kind.facts(said), _seed(said)
+        key = (kind.key, tuple(facts.values()), seed)
+        with self._lock:
+            if key in self._found:
+                self._found.move_to_end(key)
+                return self._found[key]
+        made = _planned(kind, facts, seed)
+        with self._lock:
+            self._found[key] = made
+            while len(self._found) > REMEMBERED:
+                self._found.popitem(last=False)
+        return made
+
+    def plan_ahead(self, said: Mapping[str, str]) -> None:
+        """Make ready, in the background, what the next steps of the sliders would show."""
+        kind = KINDS.get(said.get("what", ""), KINDS["mean"])
+        if not kind.quick:
+            return
+        facts = kind.facts(said)
+        for waiting in self._waiting:  # what an earlier screen would have needed next
+            waiting.cancel()
+        self._waiting.clear()
+        for part in kind.fieldsets:
+            for each in part.fields:
+                if each.steps and facts[each.name] in each.steps:
+                    place = each.steps.index(facts[each.name])
+                    for near in (place + 1, place - 1):
+                        if 0 <= near < len(each.steps):
+                            asked = {**said, each.name: each.steps[near]}
+                            self._waiting.append(self._ahead.submit(self.planned, asked))
+
+    def warm_up(self) -> None:
+        """Load and compile in the background what the first screen needs."""
+        self._ahead.submit(self.planned, {})
+
+    def stop(self) -> None:
+        self._ahead.shutdown(wait=False, cancel_futures=True)
+
+
+def _seed(said: Mapping[str, str]) -> int:
+    text = said.get("seed", "")
+    return int(text) if text.isascii() and text.isdigit() and len(text) < 10 else 0
+
+
+def make_plan(said: Mapping[str, str]) -> tuple[Kind, Facts, Recipe, AnyPlan]:
+    """The kind, the facts and the plan that an address says; raises what is wrong with them."""
+    kind = KINDS.get(said.get("what", ""), KINDS["mean"])
+    facts = kind.facts(said)
+    recipe = kind.recipe(facts)
+    return kind, facts, recipe, recipe.plan()
+
+
+def first_of(plan: AnyPlan) -> OnePlan:
+    """The plan itself, or the first of several."""
+    first: OnePlan = next(iter(plan.members.values()))
+    return first
+
+
+def _planned(kind: Kind, facts: Facts, seed: int) -> Planned:
+    try:
+        recipe = kind.recipe(facts)
+        plan = recipe.plan()
+        shown = _shown(kind, facts, plan, seed)
+    except WrongField as error:
+        return Planned(kind, facts, error=f"{error.rule}. {error.cure}", wrong=error.name)
+    except DpfdaError as error:
+        return Planned(kind, facts, error=str(error))
+    return Planned(
+        kind,
+        facts,
+        plan,
+        shares=_shares(plan),
+        method=first_of(plan).wording.method,
+        python=tuple(recipe.python()),
+        command=in_shell(recipe.command()),
+        **shown,
+    )
+
+
+def hypotheticals(kind: Kind, facts: Facts, plan: AnyPlan, size: int, seed: int) -> dict[str, Hypothetical]:
+    """Possible releases of a plan, or of each of its members, by name."""
+    if isinstance(plan, RadiusPlan):
+        return {}
+    guess = kind.guess(facts, first_of(plan))
+    spread = kind.spread(facts)
+    more = {} if spread is None else {"spread": spread}
+    found = plan.hypothetical(guess, size=size, seed=seed, **more)
+    return {"": found} if isinstance(found, Hypothetical) else dict(found)
+
+
+def _shown(kind: Kind, facts: Facts, plan: AnyPlan, seed: int) -> dict[str, Any]:
+    found = hypotheticals(kind, facts, plan, kind.lines, seed)
+    if not found:
+        assert isinstance(plan, RadiusPlan)
+        plan.check_worth()
+        return {"word": plan.verdict.word, "sentences": (str(plan.verdict),), "rows": figures.rows(plan, {}, {})}
+    worst = max(found.values(), key=lambda each: each.ratio)
+    sentences = [figures.sentence(each, name, plan) for name, each in found.items()]
+    bands = {name: each.band() for name, each in found.items() if views.has_band(each)}
+    if any(band.lower.max() <= band.upper.min() for band in bands.values()):
+        sentences.append("A flat line fits inside the band of such a release: the band alone does not show the shape.")
+    if worst.word != "clear":
+        sentences.append(_verdict(plan, worst).cure)
+    return {
+        "word": worst.word,
+        "sentences": tuple(filter(None, sentences)),
+        "pictures": tuple(views.pictures(found, bands)),
+        "rows": figures.rows(plan, found, bands),
+    }
+
+
+def _verdict(plan: AnyPlan, worst: Hypothetical) -> Verdict:
+    """The library's verdict for the guess, which knows what would do better."""
+    member = worst.plan
+    return member.verdict_for(worst.truth) if isinstance(member, MeanPlan) and member.of is None else plan.verdict
+
+
+def _shares(plan: AnyPlan) -> tuple[tuple[str, str, str], ...]:
+    parts = plan.shares if hasattr(plan, "shares") else ()
+    return tuple((f"reading {part.reading}", part.step, f"{float(part.share):.3g}") for part in parts)
+
+
+def reach(said: Mapping[str, str], target: float, vary: str) -> str:
+    """The epsilon, or the n, from which on the band is on average at most `target` to either side; empty if none is."""
+    kind, facts, _, _ = make_plan(said)
+    field = next(each for part in kind.fieldsets for each in part.fields if each.name == vary)
+
+    def half(text: str) -> float:
+        found = hypotheticals(kind, (other := kind.facts({**facts, vary: text})), kind.recipe(other).plan(), 2, 0)
+        bands = [each.band() for each in found.values() if views.has_band(each)]
+        return max(float((band.upper - band.lower).max() / 2) for band in bands)
+
+    low, high = 0, len(field.steps) - 1
+    if half(field.steps[high]) > target:
+        return ""
+    while low < high:
+        middle = (low + high) // 2
+        low, high = (low, middle) if half(field.steps[middle]) <= target else (middle + 1, high)
+    return field.steps[high]
