@@ -9,7 +9,6 @@ from __future__ import annotations
 import http.client
 import os
 import re
-import socket
 import statistics
 import subprocess
 import sys
@@ -61,8 +60,6 @@ class Visitor:
     def seconds(self, query: str) -> float:
         """How long the changing part of the planning screen takes."""
         began = time.perf_counter()
-        # As browsers do: an answer in two pieces is not held up by the first one's receipt.
-        self.http.sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_QUICKACK, 1)
         self.http.request("GET", f"{self.home}/plan/part?{query}", headers=self.headers)
         answer = self.http.getresponse()
         body = answer.read()

@@ -18,7 +18,6 @@ from dpfda.core.codec import frozen_array
 from dpfda.plans.bound_fit import Guess
 from dpfda.plans.guesses import AnyPlan, Guessed
 from dpfda.plans.invented import Invented, simulated, statistic
-from dpfda.problems.stage import Stage
 from dpfda.results.bands import Band
 from dpfda.results.verdict import word_for
 from dpfda.spaces.grid import AnyGrid
@@ -39,6 +38,7 @@ class Course:
 
     def __init__(self, plan: AnyPlan, guessed: Guessed, seed: int):
         self.plan, self.guessed, self.source = plan, guessed, seed
+        self._begun: dict[int, list[np.ndarray]] = {}
 
     def values(self, number: int | None) -> np.ndarray:
         """A simulated release on the grid; without a number, what one without noise would be."""
@@ -53,14 +53,17 @@ class Course:
 
     def _drawn(self, number: int | None, most: int | None) -> list[np.ndarray]:
         """What the stages of one release draw, the first `most` of them."""
-        records, found = self._records(number), list[np.ndarray]()
-        stage: Stage | None = self.plan.schedule.first
-        while stage is not None and len(found) != most:
+        schedule, records, found = self.plan.schedule, self._records(number), list[np.ndarray]()
+        if number is not None and number < FEW:  # the band of this one goes on from its values
+            found = self._begun.setdefault(number, found)
+        while most is None or len(found) < most:
+            stage = schedule.next(found) if found else schedule.first
+            if stage is None:
+                break
             same = not found and records is self.guessed.records
             exact = self._first_exact if same else statistic(stage, records)
             found.append(simulated(stage, exact, None if number is None else (self.source, number, len(found))))
-            stage = self.plan.schedule.next(found)
-        return found
+        return found[:most]
 
     def _records(self, number: int | None) -> Invented:
         guessed = self.guessed

@@ -6,6 +6,7 @@ Nothing here opens a file: facts come from a form, the guess is invented, and po
 from __future__ import annotations
 
 import threading
+import time
 from collections import OrderedDict
 from collections.abc import Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -25,6 +26,8 @@ from dpfda.studio.said import AnyPlan, OnePlan, Recipe, in_shell
 
 #: Screens that are remembered: plans of some kinds hold large tables.
 REMEMBERED = 200
+#: Seconds for which nobody asks before screens are made ahead: while a slider moves, the screen itself comes first.
+QUIET = 0.15
 HEADS = {
     "clear": ("good", "Clear: the shape will show, if your guess is right"),
     "coarse": ("fair", "Coarse: only large features will show"),
@@ -62,11 +65,17 @@ class Planner:
 
     _found: OrderedDict[tuple[object, ...], Planned] = field(default_factory=OrderedDict)
     _lock: threading.Lock = field(default_factory=threading.Lock)
-    _waiting: list[Future[Planned]] = field(default_factory=list)
+    _asked: int = 0
+    _waiting: Future[None] | None = None
     _ahead: ThreadPoolExecutor = field(default_factory=lambda: ThreadPoolExecutor(1, "plan-ahead"))
 
     def planned(self, said: Mapping[str, str]) -> Planned:
         """The screen for what an address says."""
+        with self._lock:
+            self._asked += 1
+        return self._made(said)
+
+    def _made(self, said: Mapping[str, str]) -> Planned:
         kind = KINDS.get(said.get("what", ""), KINDS["mean"])
         facts, seed = kind.facts(said), _seed(said)
         key = (kind.key, tuple(facts.values()), seed)
@@ -86,25 +95,35 @@ class Planner:
         kind = KINDS.get(said.get("what", ""), KINDS["mean"])
         if not kind.quick:
             return
-        facts = kind.facts(said)
-        for waiting in self._waiting:  # what an earlier screen would have needed next
-            waiting.cancel()
-        self._waiting.clear()
-        for part in kind.fieldsets:
-            for each in part.fields:
-                if each.steps and facts[each.name] in each.steps:
-                    place = each.steps.index(facts[each.name])
-                    for near in (place + 1, place - 1):
-                        if 0 <= near < len(each.steps):
-                            asked = {**said, each.name: each.steps[near]}
-                            self._waiting.append(self._ahead.submit(self.planned, asked))
+        with self._lock:
+            if self._waiting is not None:  # what an earlier screen would have needed next
+                self._waiting.cancel()
+            self._waiting = self._ahead.submit(self._make_ready, _next_steps(kind, said), self._asked)
+
+    def _make_ready(self, screens: list[dict[str, str]], asked: int) -> None:
+        time.sleep(QUIET)
+        for said in screens:
+            if self._asked != asked:
+                return
+            self._made(said)
 
     def warm_up(self) -> None:
         """Load and compile in the background what the first screen needs."""
-        self._ahead.submit(self.planned, {})
+        self._ahead.submit(self._made, {})
 
     def stop(self) -> None:
         self._ahead.shutdown(wait=False, cancel_futures=True)
+
+
+def _next_steps(kind: Kind, said: Mapping[str, str]) -> list[dict[str, str]]:
+    """What an address would say one step of a slider further, up or down."""
+    facts, found = kind.facts(said), []
+    for each in (each for part in kind.fieldsets for each in part.fields):
+        if each.steps and facts[each.name] in each.steps:
+            place = each.steps.index(facts[each.name])
+            near = [near for near in (place + 1, place - 1) if 0 <= near < len(each.steps)]
+            found += [{**said, each.name: each.steps[place]} for place in near]
+    return found
 
 
 def _seed(said: Mapping[str, str]) -> int:

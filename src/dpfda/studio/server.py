@@ -29,7 +29,8 @@ HOST = "127.0.0.1"
 
 def listening(port: int | None) -> socket.socket:
     """A socket on this machine alone: a free port, or the one that was asked for."""
-    found = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+    # Named as TCP, or asyncio would not send answers at once: each would wait 40 ms for the receipt of its head.
+    found = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         found.bind((HOST, port or 0))
