@@ -216,8 +216,9 @@ def test_chromium_is_looked_for_in_the_variable_then_the_path_then_the_environme
 # -- A process that speaks as a studio does -----------------------------------------------------------
 
 STAND_IN = """
-import os, sys, tempfile
+import os, signal, sys, tempfile
 from http.server import HTTPServer, BaseHTTPRequestHandler
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell may have turned it off
 server = HTTPServer(("127.0.0.1", 0), BaseHTTPRequestHandler)
 print("Something else first.")
 for token in ("one", "two"):
