@@ -22,6 +22,7 @@ from dpfda.estimators import validation as arrays
 from dpfda.estimators.base import PrivateEstimator, Ranges, chosen_class, decision, predictions
 from dpfda.ledger import Ledger
 from dpfda.plans import ClassPlan, KernelPlan, SmootherPlan
+from dpfda.plans.squared import squared_plan
 from dpfda.reading.curves import Records
 from dpfda.results import ClassRelease, FunctionRelease, plots
 from dpfda.spaces.stationary import Stationary
@@ -135,24 +136,13 @@ class KernelRegressor(RegressorMixin, PrivateEstimator):
         }  # fmt: skip
         if self.loss == "squared":
             arrays.refuse({"psi": self.psi, "threshold": self.threshold}, "squared")
-            plan: KernelPlan | SmootherPlan = self._squared(facts)
+            plan: KernelPlan | SmootherPlan = (
+                squared_plan(**facts) if self.passes is None else SmootherPlan(passes=self.passes, **facts)
+            )
         else:
             arrays.refuse({"passes": self.passes}, "huber")
             plan = KernelPlan(criterion="huber", psi=self.psi, threshold=self.threshold, **facts)
         return self._fitted_with(plan.release(np.column_stack([X, np.asarray(y, dtype=float)]), self._charged()))
-
-    def _squared(self, facts: dict[str, Any]) -> KernelPlan | SmootherPlan:
-        """Moments and clipped residuals, or output perturbation with clipped residuals: the smaller expected risk.
-
-        Above three inputs waves overlap so much that a first moment with noise misleads.
-        """
-        if self.passes is not None:
-            return SmootherPlan(passes=self.passes, **facts)
-        pulled = KernelPlan(criterion="huber", **facts)
-        if len(facts["domain"] or ()) > 3:
-            return pulled
-        moments = SmootherPlan(**facts)
-        return moments if moments.expected_risk <= pulled.risk_at_a_point else pulled
 
     def predict(self, X: Records) -> np.ndarray:
         """The function at rows of inputs, clipped to the box; its values are clipped to the range of responses."""

@@ -13,6 +13,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Any
 
+from dpfda.bounds.loops import one_blas_thread
 from dpfda.core.errors import DpfdaError
 from dpfda.pages.charts import Chart, HeatMap
 from dpfda.plans import MeanPlan
@@ -149,7 +150,8 @@ def _planned(kind: Kind, facts: Facts, seed: int) -> Planned:
     try:
         recipe = kind.recipe(facts)
         plan = recipe.plan()
-        shown = _shown(kind, facts, plan, seed)
+        with one_blas_thread():  # a release that is simulated is many small matrices
+            shown = _shown(kind, facts, plan, seed)
     except WrongField as error:
         return Planned(kind, facts, error=f"{error.rule}. {error.cure}", wrong=error.name)
     except DpfdaError as error:

@@ -13,6 +13,7 @@ from dpfda.core.labels import Coder
 from dpfda.ledger import Ledger
 from dpfda.plans import ClassPlan, KernelPlan, RegressionPlan
 from dpfda.plans.smoother import SmootherPlan
+from dpfda.plans.squared import squared_plan
 from dpfda.reading.dialect import Dialect
 from dpfda.reading.source import Source
 from dpfda.results.saved import Saved
@@ -148,16 +149,11 @@ class Model(OfModels):
 def smaller(
     facts: Facts, ranges: dict[str, tuple[float, float]], bound: tuple[float, float]
 ) -> tuple[type[KernelPlan | SmootherPlan], str]:
-    """By moments or by a penalised loss: as :class:`dpfda.KernelRegressor` chooses, by the smaller expected risk."""
+    """By moments or by a penalised loss, as :class:`dpfda.KernelRegressor` chooses."""
     keywords: dict[str, Any] = {fact.name: fact.value for fact in budget(facts)}
-    keywords |= {"n": facts.whole("n", "the number of records", 2), "domain": list(ranges.values()), "bound": bound}
-    pulled = KernelPlan(criterion="huber", **keywords)
-    if len(ranges) > 3:
-        return KernelPlan, "plans.KernelPlan"
-    moments = SmootherPlan(**keywords)
-    if moments.expected_risk <= pulled.risk_at_a_point:
-        return SmootherPlan, "plans.SmootherPlan"
-    return KernelPlan, "plans.KernelPlan"
+    n = facts.whole("n", "the number of records", 2)
+    kind = type(squared_plan(n=n, domain=list(ranges.values()), bound=bound, **keywords))
+    return kind, f"plans.{kind.__name__}"
 
 
 class Classes(OfModels):
