@@ -22,7 +22,7 @@ ANY = {
     "cli": 22,
     "core": 4,
     "engines": 21,
-    "estimators": 10,
+    "estimators": 9,
     "hall": 2,
     "methods": 5,
     "noise": 4,
