@@ -80,6 +80,7 @@ def test_a_compiler_that_fails_says_nothing_of_a_private_count(monkeypatch, capl
     assert seen[0] == seen[1]
 
 
+@pytest.mark.long
 @needs_compiler
 def test_what_was_compiled_for_another_ball_is_not_used(tmp_path):
     """After another radius in `lattice.py` kernels that were kept would clip to the old one, unlike sensitivities."""

@@ -47,6 +47,7 @@ SAME_TWICE = {
 }
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", MODELS)
 def test_scikit_learn_checks_pass_but_for_a_short_list(name):
     failed = set()

@@ -27,6 +27,7 @@ def assert_nothing_happened(counts):
     assert {name: counts[name] for name in faults.NEVER} == dict.fromkeys(faults.NEVER, 0)
 
 
+@pytest.mark.long
 def test_a_release_killed_at_any_step_loses_no_charge_and_leaves_no_half_file():
     counts = faults.kills(50, seed=8)
     assert_nothing_happened(counts)

@@ -87,6 +87,7 @@ def test_examples_hold_every_registered_fact():
     assert missing == UNWRITTEN
 
 
+@pytest.mark.long
 def test_every_field_of_every_fact_with_every_kind_of_wrong_value():
     """Each place of each plan gets some of the values, in turn, so that all values meet all kinds of fields."""
     turn, seen = 0, set()

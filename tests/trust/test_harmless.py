@@ -197,6 +197,7 @@ print(sorted(seen))
 """
 
 
+@pytest.mark.long
 def test_reading_hostile_files_starts_nothing():
     """The interpreter's own audit: no code compiled, no process, no connection, no object unpickled."""
     script = WATCHED.format(folder=str(Path(__file__).parent))

@@ -127,6 +127,7 @@ def night(tmp_path, monkeypatch):
     return tmp_path, points(calls.order)
 
 
+@pytest.mark.long
 def test_a_killed_night_is_never_charged_twice_and_never_lost_without_a_word(night):
     folder, victims = night
     assert len(set(victims)) == POINTS

@@ -37,6 +37,7 @@ PLACES = {
 }  # fmt: skip
 
 
+@pytest.mark.long
 def test_no_mark_is_found_in_what_any_path_lets_out(tmp_path):
     net = markers.driven(tmp_path)
     assert net.astray == []  # what should work did, what should stop stopped
