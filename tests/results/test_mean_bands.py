@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from conftest import near
 
 import dpfda as dp
 from dpfda.release.door import Receipt
@@ -35,12 +36,6 @@ def released(n: int, epsilon: float, rng: np.random.Generator, **more: object) -
 
 def holds(band: object, curve: np.ndarray) -> bool:
     return bool(((band.lower <= curve) & (curve <= band.upper)).all())
-
-
-def near(band: object, curve: np.ndarray) -> bool:
-    """Within three times the width: with tails as of Laplace's law, a band of 99.9 % then fails once in 10^9."""
-    wide = band.upper - band.lower
-    return bool(((band.lower - wide <= curve) & (curve <= band.upper + wide)).all())
 
 
 @pytest.mark.parametrize(("n", "epsilon"), [(100, 1.0), (400, 1.0), (2000, 1.0)])
