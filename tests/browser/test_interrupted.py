@@ -135,18 +135,34 @@ def test_killed_after_the_charge_the_ledger_says_so(short_one, start_studio):
     walks.button(page).click()
     page.wait_for_url(re.compile("/job/"))
     wait_for_charge(short_one)
+    short_one.studio.kill()  # it reads for a second after its charge
     page.goto("about:blank")
     short_one.watch.noted.clear()  # the page may have asked for the job's state meanwhile
-    short_one.studio.kill()
+    assert not (short_one.folder / "many.json").exists()
     again = start_studio(short_one.folder)
     walks.enter(page, again)
     walks.go(page, "Ledger")
     row = page.get_by_role("row").filter(has=page.get_by_role("rowheader", name="1", exact=True))
-    expect(row).to_contain_text("result here" if whole(short_one) else "charged, result not found here")
+    expect(row).to_contain_text("charged, result not found here")
     walks.sound(page)
     assert short_one.charges == 1
     walks.release(page, replace(MEAN, facts={**MEAN.facts, "epsilon": "0.5"}), "after")  # life goes on
     assert short_one.charges == 2
+
+
+def test_pages_say_when_the_studio_does_not_answer(short_one):
+    page = short_one.page
+    planner = page.context.new_page()
+    planner.goto(page.url.replace("/release?", "/plan?"))
+    walks.button(page).click()
+    page.wait_for_url(re.compile("/job/"))
+    short_one.studio.kill()
+    expect(page.get_by_role("status")).to_contain_text("does not answer", timeout=20_000)
+    expect(page.get_by_role("button", name="Cancel")).to_have_count(0)
+    planner.locator("#n").fill("2000")
+    expect(planner.get_by_role("alert")).to_contain_text("does not answer")
+    expect(planner.locator("#result svg[role=img]").first).to_be_visible()
+    short_one.watch.noted.clear()  # what the console says of it
 
 
 def test_ctrl_c_before_the_charge_charges_nothing_and_ends_promptly(long_one):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 import dpfda as dp
@@ -79,6 +80,28 @@ def test_from_plan_to_result_by_keyboard_alone(page, studio, study):
     press(page, page.locator("summary", has_text="Python and command"), heading=False)
     expect(page.get_by_text("dp.load('typed.json')")).to_be_visible()
     assert dp.load(study / "typed.json").plan.n == 1000
+
+
+def test_another_kind_is_chosen_by_keys_without_a_page_for_each_arrow(page, studio):
+    page.goto(studio.link)
+    walks.arrived(page)
+    what, before = page.locator("#what"), page.url
+    tab_to(page, what)
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("ArrowDown")
+    chosen = what.input_value()
+    assert chosen != "mean"
+    page.wait_for_timeout(300)
+    assert page.url == before
+    assert has_focus(what)
+    page.keyboard.press("Enter")
+    page.wait_for_url(re.compile(f"what={chosen}"))
+    expect(what).to_be_focused()
+    expect(what).to_have_value(chosen)
+    page.keyboard.press("Home")
+    page.keyboard.press("Tab")  # on the way out it is asked for, too
+    page.wait_for_url(re.compile("what=mean"))
+    expect(what).to_be_focused()
 
 
 def test_the_skip_link_is_first_and_leads_past_the_head(page, studio):

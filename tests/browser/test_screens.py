@@ -105,13 +105,14 @@ def test_a_budget_that_is_spent_is_refused_before_the_last_word(person: Person):
 
 def test_a_file_of_which_it_is_unclear_whether_it_has_a_header_is_asked_about(person: Person):
     page = person.page
-    bare = replace(MEAN, file="bare/curves.csv", facts={**MEAN.facts, "n": "300"})
-    walks.plan(page, bare)
-    walks.choose(page, bare)
-    first = (person.folder / "bare" / "curves.csv").read_text().split(",")[0]
-    if page.locator("#output").count() == 0:
-        assert page.locator("#header").is_visible()
-        expect(page.locator("main")).not_to_contain_text(first)
+    ages = next(walk for walk in walks.WALKS if walk.name == "density")
+    walks.plan(page, ages)
+    first, rows = "Zwetschge", (person.folder / ages.file).read_text().split()[1:]
+    (person.folder / "unclear.csv").write_text("\n".join([first, *rows]))
+    walks.choose(page, replace(ages, file="unclear.csv", written={}))
+    expect(page.locator("#output")).to_have_count(0)
+    expect(page.locator("#header")).to_be_visible()
+    expect(page.locator("main")).not_to_contain_text(first)
     walks.sound(page)
     person.watch.check()
 

@@ -7,7 +7,7 @@ from fractions import Fraction
 
 import pytest
 
-from dpfda.studio.fields import LONGEST, Facts, Field, Fieldset, WrongField, ladder
+from dpfda.studio.fields import LONGEST, Facts, Field, Fieldset, WrongField, in_python, ladder
 
 FORM = (Fieldset("One", (Field("n", "N", "whole", "10"), Field("text", "Text"), Field("groups", "Groups", "lines"))),)
 
@@ -29,8 +29,13 @@ def test_an_emptied_field_is_empty_and_stays_so():
     assert facts(n="").query() == "n="
 
 
-def test_what_no_field_asks_for_and_what_is_far_too_long_is_left_out():
-    assert dict(facts(other="x", text="x" * (LONGEST + 1))) == dict(facts())
+def test_what_no_field_asks_for_is_left_out():
+    assert dict(facts(other="x")) == dict(facts())
+
+
+def test_what_is_far_too_long_is_refused_and_not_left_out():
+    with pytest.raises(WrongField, match="up to 20,000 characters, got 20,001"):
+        facts(text="x" * (LONGEST + 1))
 
 
 @pytest.mark.parametrize("text", ["", "many", "1.5", "-3", "²", "１２", "1" * 13, "1", "0x10", "1e3"])
@@ -45,7 +50,32 @@ def test_a_whole_number_may_be_written_as_people_do(text, number):
     assert facts(n=text).whole("n", "the number") == number
 
 
-@pytest.mark.parametrize("text", ["", "nan", "inf", "-inf", "1e400", "a", "1,5,0"])
+@pytest.mark.parametrize("text", ["1,5", "1,00", "10,00,000", "1.000", "0,100"])
+def test_a_whole_number_with_decimals_or_odd_commas_is_none(text):
+    with pytest.raises(WrongField, match="whole number"):
+        facts(n=text).whole("n", "the number")
+
+
+@pytest.mark.parametrize(
+    ("text", "number"),
+    [("0,8", 0.8), ("-1,5", -1.5), ("0,125", 0.125), ("1 000", 1000), ("-1 000,5", -1000.5), ("1,234,567", 1234567),
+     ("1,234.5", 1234.5), ("12,3456", 12.3456), ("1e3", 1000)],
+)  # fmt: skip
+def test_a_number_may_be_written_as_people_do(text, number):
+    assert facts(text=text).number("text", "it") == number
+    assert facts(text=text).decimal("text") == in_python(text)
+    assert float(in_python(text)) == number
+
+
+@pytest.mark.parametrize("text", ["1,000", "-12,345", "999,999"])
+def test_what_may_be_a_thousand_or_one_is_asked_about(text):
+    with pytest.raises(WrongField, match=f"Write {text.replace(',', '')} or {text.replace(',', '.')}, whichever"):
+        facts(text=text).number("text", "it")
+    with pytest.raises(WrongField, match="above 0"):
+        facts(text=text).amount("text", "epsilon")
+
+
+@pytest.mark.parametrize("text", ["", "nan", "inf", "-inf", "1e400", "a", "1,5,0", "1,", "1.234,5"])
 def test_a_number_is_finite(text):
     with pytest.raises(WrongField, match="is a number"):
         facts(text=text).number("text", "it")
@@ -94,8 +124,25 @@ def test_a_curve_has_two_numbers_or_more(text):
         facts(groups=text).numbers("groups", "they")
 
 
-def test_a_curve_is_read_however_people_separate_numbers():
-    assert facts(groups="1, 2;3\n4  5e-1").numbers("groups", "they").tolist() == [1, 2, 3, 4, 0.5]
+@pytest.mark.parametrize(
+    ("text", "numbers"),
+    [("1, 2;3\n4  5e-1", [1, 2, 3, 4, 0.5]), ("0,5 0,7", [0.5, 0.7]), ("0,5;1;0,7", [0.5, 1, 0.7]), ("5,25", [5, 25]),
+     ("0.2,0.5 0.3", [0.2, 0.5, 0.3]), ("1,2,3 4,5,6", [1, 2, 3, 4, 5, 6])],
+)  # fmt: skip
+def test_a_curve_is_read_however_people_separate_numbers(text, numbers):
+    assert facts(groups=text).numbers("groups", "they").tolist() == numbers
+
+
+@pytest.mark.parametrize("text", ["0,2, 0,5", "1,000 2,000", "1,2 3,4,5", "1, 2,3"])
+def test_a_curve_whose_commas_may_be_either_is_refused(text):
+    with pytest.raises(WrongField, match="at least two numbers"):
+        facts(groups=text).numbers("groups", "they")
+
+
+def test_ranges_take_decimal_commas():
+    assert facts(groups="dose 0:0,5").ranges("groups", "inputs") == {"dose": (0, 0.5)}
+    with pytest.raises(WrongField, match="low:high"):
+        facts(groups="dose 0:1,000").ranges("groups", "inputs")
 
 
 def test_a_choice_is_one_of_them():

@@ -13,6 +13,7 @@ from browser.invented import PLANTED, PLANTED_TEXT
 
 from dpfda.core.watching import Phase
 from dpfda.ledger import Ledger
+from dpfda.studio.folder import MOST_FILES
 from dpfda.studio.jobs import Job
 from studio.visitors import COLUMNS, HOURLY, Home, at_home
 
@@ -218,6 +219,19 @@ def test_pages_about_odd_files_end_in_words(home: Home) -> None:
     assert not [text for answer in home.answers for text in PLANTED if text in answer.all]
 
 
+def test_a_result_is_found_among_very_many_files(home: Home) -> None:
+    for number in range(MOST_FILES + 5):
+        (home.folder / f"a{number:04d}.json").write_text('{"dpfda": "release"}')
+    job = home.release("planted.csv", "zulu")
+    home.finish(job)
+    assert job.state == "done", job.words
+    page = home.get(home.get(f"/job/{job.id}").location.removeprefix(home.base))
+    assert page.status == 200
+    assert "zulu.json" in page.text
+    assert "zulu.json" in home.get("/results").text
+    assert "/results/" in home.get("/ledger").text
+
+
 def test_odd_results_end_in_words(home: Home) -> None:
     head = b'{"dpfda": "release", "format": 1, '
     odd = {
@@ -228,6 +242,6 @@ def test_odd_results_end_in_words(home: Home) -> None:
     for name, content in odd.items():
         (home.folder / name).write_bytes(content)
     assert home.get("/results").status == 200
-    for each in home.studio.folder.files((".json",)):
+    for each in home.studio.folder.saved():
         assert home.get(f"/results/{each.id}").status == 404, each.name
         assert home.get(f"/results/{each.id}/report.html").status == 404, each.name

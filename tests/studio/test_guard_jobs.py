@@ -18,7 +18,7 @@ from dpfda.core.errors import BudgetExceeded, LedgerError
 from dpfda.core.watching import Phase
 from dpfda.ledger import Ledger
 from dpfda.studio.jobs import Job
-from dpfda.studio.release_screen import told
+from dpfda.studio.release_screen import progress_words
 from studio.visitors import HOURLY, PATIENCE, Home, at_home
 
 pytestmark = pytest.mark.long  # many screens, by a real server
@@ -197,6 +197,29 @@ def test_a_last_word_needs_the_name_and_the_ticks(home: Home) -> None:
     assert history(home) == 0
 
 
+def test_noise_and_a_second_release_need_a_tick_each(home: Home) -> None:
+    noisy = {**HOURLY, "epsilon": "0.01"}
+    page = home.confirm("planted.csv", "noisy", noisy)
+    assert "This plan is mostly noise" in page.text
+    form = {"ticket": ticket_in(page.text), "study": "invented"}
+    refused = home.post("/release", form)
+    assert refused.status == 422
+    assert "Tick the box if you mean to release it" in refused.text
+    assert history(home) == 0
+    taken = home.post("/release", {**form, "anyway": "yes"})
+    assert taken.status == 303
+    job = home.studio.jobs.find(taken.location.rpartition("/")[2])
+    assert job is not None
+    home.finish(job)
+    assert job.cautions == []  # nobody says after the charge that nothing is charged yet
+    assert "Nothing is charged yet" not in home.get(home.get(f"/job/{job.id}").location.removeprefix(home.base)).text
+    form = {"ticket": ticket_in(home.confirm("planted.csv", "twice", noisy).text), "study": "invented", "anyway": "yes"}
+    refused = home.post("/release", form)
+    assert refused.status == 422
+    assert "Tick the box if you mean to pay again" in refused.text
+    assert history(home) == 1
+
+
 # -- the ledger -------------------------------------------------------------------------------------
 
 
@@ -261,9 +284,9 @@ def test_a_charge_that_ends_with_an_error_is_not_called_none(home: Home) -> None
         return again
 
     unsure, sure = lost(LedgerError("The ledger was replaced.")), lost(BudgetExceeded("Beyond the budget."))
-    assert "Nothing was charged" not in told(unsure)
-    assert "the ledger tells" in told(unsure)
-    assert "Nothing was charged" in told(sure)
+    assert "Nothing was charged" not in progress_words(unsure)
+    assert "the ledger tells" in progress_words(unsure)
+    assert "Nothing was charged" in progress_words(sure)
 
 
 # -- places -----------------------------------------------------------------------------------------

@@ -139,9 +139,9 @@ def _downloads_are_plain(home: Home, place: str) -> None:
         assert formulas == []
     report = Page("/nowhere", home.get(f"{place}/report.html").text)
     assert [harm for harm in report.harm if harm not in ("style",)] == []
-    drawing = home.get(f"{place}/svg").text
+    drawing = re.sub(r"<!--.*?-->", "", home.get(f"{place}/svg").text)
     assert "<script" not in drawing
-    assert "onerror=alert" not in re.sub(r"<!--.*?-->", "", drawing) or "&lt;img" in drawing
+    assert not re.search(r"<[^>]*\bonerror", drawing)  # as text it is harmless
 
 
 def _is_number(text: str) -> bool:
@@ -154,7 +154,7 @@ def _is_number(text: str) -> bool:
 
 @pytest.mark.parametrize(
     "name",
-    ["\r\nSet-Cookie: a=b", '"; filename="x.exe', "<script>", "\u202egpj", "..", "a/b", "%0d%0a", "caf\xe9", "a" * 99],
+    ["\r\nSet-Cookie: a=b", '"; filename="x.exe', "<script>", "\u202egpj", "a/b", "%0d%0a", "caf\xe9", "a" * 99],
 )
 def test_results_with_hostile_names_are_kept_under_plain_ones(home: Home, name: str, tmp_path: Path) -> None:
     job = home.release("hostile_columns.csv", "good", {**THREE, "header": "yes", "values.first": "11",
@@ -163,9 +163,7 @@ def test_results_with_hostile_names_are_kept_under_plain_ones(home: Home, name: 
     assert job.state == "done", job.words
     place = home.folder / f"{name.replace('/', '_')}.json"
     (home.folder / "good.json").rename(place)
-    found = next(each for each in home.studio.folder.files((".json",)) if each.place == place) if name != ".." else None
-    if found is None:
-        return  # hidden
+    found = next(each for each in home.studio.folder.saved() if each.place == place)
     assert_harmless(home, home.get(f"/results/{found.id}"))
     assert_harmless(home, home.get("/results"))
     answer = home.get(f"/results/{found.id}/json")
@@ -176,10 +174,8 @@ def test_results_with_hostile_names_are_kept_under_plain_ones(home: Home, name: 
 def test_a_note_that_steers_is_refused_before_the_charge(home: Home) -> None:
     said = {**THREE, "header": "yes", "values.first": "11", "values.last": "13", "note": "a\nb\u202e"}
     page = home.confirm("hostile_columns.csv", "noted", said)
-    if page.status == 200:
-        job = home.release("hostile_columns.csv", "noted", said)
-        assert_harmless(home, home.finish(job))
-        assert job.state == "failed"
+    assert page.status == 422
+    assert_harmless(home, page)
     assert home.studio.account.need().history() == ()
 
 

@@ -19,7 +19,7 @@ from dpfda.studio.jobs import Job, Jobs, Order
 from dpfda.studio.kinds import Chosen
 from dpfda.studio.kinds.curves import Mean
 from dpfda.studio.planner import make_plan
-from dpfda.studio.release_screen import share, told
+from dpfda.studio.release_screen import progress_words, share
 from dpfda.studio.tickets import KEPT, Tickets
 
 SAID = {"what": "mean", "n": "50", "points": "4", "high": "1"}
@@ -51,7 +51,7 @@ def run(order: Order) -> Job:
 def test_a_job_releases_and_says_so(order):
     job = run(order)
     assert (job.state, job.entry) == ("done", 1)
-    assert "entry 1" in told(job)
+    assert "entry 1" in progress_words(job)
     (entry,) = charges(order)
     assert entry.note == "a note"
     assert dp.load(order.output).plan.digest == order.plan.digest
@@ -65,10 +65,13 @@ def test_a_job_releases_and_says_so(order):
 
 def test_a_job_that_was_cancelled_before_it_ran_charges_nothing(order):
     job = Job(order, Folder(order.output.parent))
+    assert "Waiting" in progress_words(job)
     assert job.cancel()
+    assert job.done.is_set()  # at once: whoever cancels does not wait for the job before
+    assert not job.cancellable
     job.run()
     assert job.state == "cancelled"
-    assert "Nothing was charged" in told(job)
+    assert "Nothing was charged" in progress_words(job)
     assert charges(order) == []
     assert not order.output.exists()
 
@@ -80,6 +83,8 @@ def test_cancel_at_any_moment_before_the_charge_charges_nothing(order, when):
             if phase.name == when:
                 assert self.cancellable
                 assert self.cancel()
+                assert not self.cancellable
+                assert "Cancelling" in progress_words(self)
             super().watch(phase)
 
     job = Cancels(order, Folder(order.output.parent))
@@ -139,7 +144,7 @@ def test_what_is_wrong_before_the_charge_is_told_and_not_charged(order, spoil, w
     job = run(spoilt if isinstance(spoilt, Order) else order)
     assert job.state == "failed"
     assert words in job.words
-    assert "othing was charged" in told(job)
+    assert "othing was charged" in progress_words(job)
     if order.ledger.exists():
         assert charges(order) == []
     if order.output.exists():
@@ -164,8 +169,8 @@ def test_a_result_that_is_lost_after_the_charge_is_told_as_lost(order):
     job = run(replace(order, kind=Loses()))
     assert job.state == "lost"
     assert "OSError" in job.words
-    assert "quote data" not in told(job)
-    assert "Entry 1 was charged" in told(job)
+    assert "quote data" not in progress_words(job)
+    assert "Entry 1 was charged" in progress_words(job)
     assert not order.output.exists()
 
 

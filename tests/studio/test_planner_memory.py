@@ -6,7 +6,8 @@ import pytest
 
 from dpfda.pages.charts import Chart, HeatMap
 from dpfda.studio import views
-from dpfda.studio.planner import REMEMBERED, Planner, hypotheticals, make_plan, reach
+from dpfda.studio.kinds import KINDS
+from dpfda.studio.planner import REMEMBERED, Planner, can_vary, hypotheticals, make_plan, reach
 
 
 @pytest.fixture
@@ -47,6 +48,19 @@ def test_another_seed_draws_other_lines_of_the_same_plan(planner):
     assert planner.planned({"seed": "one"}).pictures[0].svg() == one.pictures[0].svg()
 
 
+@pytest.mark.parametrize("said", [{"n": "200"}, {"what": "regression"}, {"what": "classes", "n": "400"}])
+def test_whoever_draws_again_reads_the_same_verdict(planner, said):
+    one, other = planner.planned(said), planner.planned({**said, "seed": "5"})
+    assert one.pictures[-1].svg() != other.pictures[-1].svg()
+    assert (one.word, one.sentences, one.rows) == (other.word, other.sentences, other.rows)
+
+
+def test_no_more_lines_are_drawn_than_can_be_told_apart(planner):
+    for kind in ("mean", "regression", "density"):
+        (picture, *_) = planner.planned({"what": kind}).pictures
+        assert sum(line.look == "thin" for line in picture.lines) == KINDS[kind].drawn
+
+
 def test_a_picture_has_the_guess_the_lines_and_the_band(planner):
     (picture,) = planner.planned({}).pictures
     assert isinstance(picture, Chart)
@@ -81,6 +95,15 @@ def test_a_wish_finds_the_first_step_that_is_enough():
     assert float(found) > 1
     assert reach({"what": "mean"}, 1e-9, "epsilon") == ""
     assert reach({"what": "mean"}, 1e9, "n") == "50"
+
+
+@pytest.mark.parametrize(
+    ("said", "ways"),
+    [({}, ("epsilon", "n")), ({"groups": "a=500\nb=400"}, ("epsilon",)), ({"what": "density", "axis2": "y"}, ()),
+     ({"what": "percentiles"}, ()), ({"what": "radius"}, ()), ({"n": "wrong"}, ())],
+)  # fmt: skip
+def test_a_wish_is_offered_where_it_can_be_granted(planner, said, ways):
+    assert can_vary(planner.planned(said)) == ways
 
 
 def test_a_wish_holds_at_every_point_of_the_band():

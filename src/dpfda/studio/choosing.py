@@ -8,11 +8,13 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from dpfda.core.errors import ParameterError
+from dpfda.plans import GroupPlan
 from dpfda.reading import columns_of
 from dpfda.reading.columns import FileColumns
 from dpfda.studio.fields import Facts
 from dpfda.studio.folder import Found
 from dpfda.studio.kinds import Chosen, Kind, Role
+from dpfda.studio.said import AnyPlan
 
 SEPARATORS = {"": None, "comma": ",", "semicolon": ";", "tab": "\t", "bar": "|"}
 ENCODINGS = ("utf-8", "cp1252", "latin-1", "utf-16")
@@ -50,7 +52,7 @@ def suggested(roles: Sequence[Role], columns: FileColumns, facts: Facts, said: M
     if columns.header is None:
         return {}
     names, kinds = names_of(columns), columns.kinds
-    width = int(facts["points"]) if facts.get("points", "").isdigit() else 0
+    width = how_many_values(facts) or 0
     found: dict[str, str] = {}
     for role in roles:
         if role.many:
@@ -64,6 +66,11 @@ def suggested(roles: Sequence[Role], columns: FileColumns, facts: Facts, said: M
             found[role.name] = str(only[0]) if only else ""
     found["by"] = ""
     return found | {key: text for key, text in said.items() if key in found and text in map(str, range(len(names)))}
+
+
+def how_many_values(facts: Facts) -> int | None:
+    """How many values a curve has, where the kind has curves."""
+    return facts.whole("points", "the number of values", 2) if "points" in facts else None
 
 
 def stretch(names: Sequence[str], kinds: Sequence[str], width: int) -> tuple[int, int] | None:
@@ -94,7 +101,7 @@ def _runs(marks: Sequence[str | None]) -> list[tuple[int, int]]:
     return found
 
 
-def chosen_in(said: Mapping[str, str], kind: Kind, facts: Facts, found: Found, plan: object) -> Chosen:
+def chosen_in(said: Mapping[str, str], kind: Kind, facts: Facts, found: Found, plan: AnyPlan) -> Chosen:
     """The columns that were chosen, as a release reads them; what cannot be right says so."""
     columns = look(found, said)
     if columns.header is None:
@@ -109,13 +116,14 @@ def chosen_in(said: Mapping[str, str], kind: Kind, facts: Facts, found: Found, p
                 f"{names[text[0]]!r}, which holds {columns.kinds[text[0]]}",
                 "Choose others, or say under “How the file is written” that decimals stand after a comma.",
             )  # fmt: skip
-        if role.many and str(len(places)) != facts.get("points", str(len(places))):
+        if role.many and len(places) != (wanted := how_many_values(facts)):
             raise ParameterError(
-                f"the plan has {facts['points']} values of one curve", f"{len(places)} columns",
+                f"the plan has {wanted} values of one curve", f"{len(places)} columns",
                 "Choose as many columns, or change the plan.",
             )  # fmt: skip
         picked[role.name] = tuple(names[place] for place in places)
-    by = names[_place(names, said.get("by", ""), Role("by", "the groups"))] if getattr(plan, "groups", None) else ""
+    grouped = isinstance(plan, GroupPlan)
+    by = names[_place(names, said.get("by", ""), Role("by", "the groups"))] if grouped else ""
     person = facts["person"] if facts.get("protect") == "all" else ""
     if person and person not in names:
         raise ParameterError("the column that says whose a row is must be in the file", repr(person), "Mend the plan.")

@@ -7,6 +7,7 @@ page shows the words beside it.
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -21,6 +22,10 @@ from dpfda.core.errors import ParameterError, shown
 LONGEST = 20_000
 #: Digits of a whole number: more than there are people.
 DIGITS = 12
+#: What people put between thousands beside a comma, a thousand and more with commas, and what may be that or a decimal.
+_GAPS = re.compile(r"(?<=\d)[ \u00a0\u202f'](?=\d{3}(?!\d))")
+_THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2}(,\d{3})+(\.\d+)?")
+_EITHER = re.compile(r"[+-]?[1-9]\d{0,2},\d{3}")
 
 
 @dataclass(frozen=True)
@@ -75,7 +80,11 @@ class Facts(Mapping[str, str]):
     @classmethod
     def of(cls, said: Mapping[str, str], fieldsets: Iterable[Fieldset]) -> Facts:
         fields = {each.name: each for part in fieldsets for each in part.fields}
-        known = {name: text.strip() for name, text in said.items() if name in fields and len(text) <= LONGEST}
+        known = {name: text.strip() for name, text in said.items() if name in fields}
+        for name, text in known.items():
+            if len(text) > LONGEST:
+                rule = f"{fields[name].label}: a field holds up to {LONGEST:,} characters"
+                raise WrongField(name, rule, f"{len(text):,}", "Use Python for more.")
         return cls(known, {name: each.default for name, each in fields.items()})
 
     def __getitem__(self, name: str) -> str:
@@ -93,25 +102,32 @@ class Facts(Mapping[str, str]):
         return urlencode({**kept, **more})
 
     def number(self, name: str, what: str) -> float:
-        try:
-            value = float(decimal_point(self[name]))
-        except ValueError:
-            value = math.nan
-        if not math.isfinite(value):
-            raise WrongField(name, f"{what} is a number", shown(self[name]), "Write 0.5 or 12, say.")
+        return self._number(name, f"{what} is a number", self[name])
+
+    @staticmethod
+    def _number(name: str, rule: str, text: str) -> float:
+        value = number_in(text)
+        if math.isnan(value):
+            both = f"Write {text.replace(',', '')} or {text.replace(',', '.')}, whichever it is."
+            raise WrongField(name, rule, shown(text), both if _EITHER.fullmatch(text) else "Write 0.5 or 12, say.")
         return value
 
     def whole(self, name: str, what: str, least: int = 1) -> int:
-        text = self[name].replace(",", "").replace(" ", "")
+        text = _GAPS.sub("", self[name])
+        text = text.replace(",", "") if _THOUSANDS.fullmatch(text) else text
         if not (text.isascii() and text.isdigit()) or len(text) > DIGITS or int(text) < least:
             raise WrongField(name, f"{what} is a whole number of at least {least}", shown(self[name]), "Write 1000.")
         return int(text)
 
     def amount(self, name: str, what: str) -> Fraction:
-        value = exact_fraction(decimal_point(self[name])) if len(self[name]) <= 40 else None
+        value = exact_fraction(self.decimal(name)) if len(self[name]) <= 40 else None
         if value is None or value <= 0:
             raise WrongField(name, f"{what} is above 0", shown(self[name]), "Write 1, 0.5 or 1/4.")
         return value
+
+    def decimal(self, name: str) -> str:
+        """A number as Python and the command line take it, or a fraction as it stands."""
+        return self[name] if "/" in self[name] else in_python(self[name])
 
     def choice(self, name: str, choices: Iterable[str]) -> str:
         listed = tuple(choices)
@@ -125,14 +141,18 @@ class Facts(Mapping[str, str]):
 
     def numbers(self, name: str, what: str) -> np.ndarray:
         """Numbers, separated by anything that people put between them."""
-        parts = self[name].replace(";", " ").replace(",", " ").split()
-        try:
-            found = np.array([float(part) for part in parts])
-        except ValueError:
-            found = np.array([])
+        parts = self[name].replace(";", " ").split()
+        inner = [part.rstrip(",").count(",") for part in parts]
+        if len(parts) < 2 or "." in self[name] or min(inner) > 1 or not any(inner):  # commas part numbers, if anything
+            parts = self[name].replace(";", " ").replace(",", " ").split()
+        found = np.array([number_in(part) for part in parts])  # a comma behind one, and decimal commas: nobody knows
         if found.size < 2 or not np.isfinite(found).all():
             raise WrongField(name, f"{what} are at least two numbers", f"{len(parts)} of them", "Write 0.2 0.5 0.3.")
         return found
+
+    def each(self, name: str, what: str) -> list[float]:
+        """Numbers that commas or lines separate."""
+        return [self._number(name, f"{what} is a number", part) for part in self.listed(name)]
 
     def sizes(self, name: str) -> dict[str, int]:
         """Groups with their public numbers: ``north=500``, one a line."""
@@ -157,10 +177,7 @@ class Facts(Mapping[str, str]):
             low, _, high = ends.partition(":")
             if not line.strip():
                 continue
-            try:
-                sides = float(low), float(high)
-            except ValueError:
-                sides = math.nan, math.nan
+            sides = number_in(low), number_in(high)
             if not -math.inf < sides[0] < sides[1] < math.inf:
                 raise WrongField(
                     name, f"{what} are names with their ranges, low:high", shown(line), "Write age 0:110, one a line."
@@ -171,13 +188,32 @@ class Facts(Mapping[str, str]):
         return found
 
 
-def decimal_point(text: str) -> str:
-    """A number as Python writes it, where somebody wrote one decimal comma.
+def in_python(text: str) -> str:
+    """A number as Python writes it, where somebody wrote a decimal comma or marked thousands.
 
-    >>> decimal_point("0,8"), decimal_point("1.5")
-    ('0.8', '1.5')
+    >>> in_python("0,8"), in_python("1.5"), in_python("1 000"), in_python("1,000,000.5")
+    ('0.8', '1.5', '1000', '1000000.5')
+
+    What may be one or a thousand stays as it is, and is no number:
+
+    >>> in_python("1,000"), number_in("1,000")
+    ('1,000', nan)
     """
-    return text.replace(",", ".") if text.count(",") == 1 and "." not in text else text
+    text = _GAPS.sub("", text.strip())
+    if _EITHER.fullmatch(text):
+        return text
+    if _THOUSANDS.fullmatch(text):
+        return text.replace(",", "")
+    return text.replace(",", ".") if text.count(",") == 1 and "." not in text and text[-1] != "," else text
+
+
+def number_in(text: str) -> float:
+    """The finite number that a text says; NaN where it says none."""
+    try:
+        found = float(in_python(text))
+    except ValueError:
+        return math.nan
+    return found if math.isfinite(found) else math.nan
 
 
 def ladder(low: float, high: float) -> tuple[str, ...]:
@@ -193,10 +229,10 @@ def ladder(low: float, high: float) -> tuple[str, ...]:
     return tuple(f"{value:.10g}" for value in found)
 
 
-def spelt(value: float) -> str:
+def to_text(value: float) -> str:
     """A number as it is written in Python and on the command line.
 
-    >>> spelt(2.0), spelt(0.1)
+    >>> to_text(2.0), to_text(0.1)
     ('2', '0.1')
     """
     return repr(int(value)) if value == int(value) and abs(value) < 1e15 else repr(value)

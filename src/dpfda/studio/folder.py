@@ -49,9 +49,13 @@ class Folder:
     def __post_init__(self) -> None:
         self.root = Path(os.path.realpath(self.root))
 
-    def files(self, endings: tuple[str, ...] = ENDINGS) -> list[Found]:
+    def files(self) -> list[Found]:
         """Data files in the folder and below it, by name: so many that a page can list them."""
-        return list(islice(self._walk(endings), MOST_FILES))
+        return list(islice(self._walk(ENDINGS), MOST_FILES))
+
+    def saved(self) -> list[Found]:
+        """Files in which releases may be, the last one first."""
+        return sorted(self._walk((".json",)), key=lambda each: each.mark[-1], reverse=True)
 
     def _walk(self, endings: tuple[str, ...]) -> Iterator[Found]:
         for place, folders, names in os.walk(self.root, followlinks=False):
@@ -59,7 +63,7 @@ class Folder:
             folders[:] = sorted(name for name in folders if not name.startswith(".")) if depth < DEEPEST else []
             for name in sorted(names):
                 wanted = name.lower().endswith(endings) and not name.startswith(".")
-                if wanted and (found := self._found(Path(place) / name)) is not None:
+                if wanted and (found := self.found(Path(place) / name)) is not None:
                     yield found
 
     def file(self, id: str) -> Found:
@@ -71,18 +75,19 @@ class Folder:
 
     def check_same(self, found: Found) -> None:
         """Refuse a file that was exchanged since it was chosen."""
-        now = self._found(found.place)
+        now = self.found(found.place)
         if now is None or now.mark != found.mark:
             raise FileError("The file was changed since it was chosen. Choose it again.")
 
-    def _found(self, place: Path) -> Found | None:
+    def found(self, place: Path) -> Found | None:
+        """An ordinary file inside the folder; None for anything else."""
         try:
+            name = place.relative_to(self.root).as_posix()
             told = os.lstat(place)
             if not stat.S_ISREG(told.st_mode) or Path(os.path.realpath(place)) != place:
                 return None
         except (OSError, ValueError):
             return None
-        name = place.relative_to(self.root).as_posix()
         sealed = hmac.new(self.key, os.fsencode(name), hashlib.sha256).hexdigest()[:32]
         date = datetime.fromtimestamp(told.st_mtime).strftime("%Y-%m-%d %H:%M")
         shown = name.encode("utf-8", "backslashreplace").decode()

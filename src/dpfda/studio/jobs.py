@@ -10,7 +10,6 @@ import logging
 import os
 import secrets
 import threading
-import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -29,6 +28,7 @@ from dpfda.studio.said import AnyPlan
 log = logging.getLogger("dpfda")
 #: Only whoever runs the studio reads what it writes.
 MODE = 0o600
+CANCELLED = "The release was cancelled. Nothing was charged."
 
 
 class Cancelled(DpfdaError):
@@ -60,6 +60,8 @@ class Job:
     order: Order
     folder: Folder
     id: str = field(default_factory=lambda: secrets.token_hex(16))
+    #: "waiting" for another one, "checking", "reading", "charging", "charged"; in the end "done", "cancelled", "failed"
+    #: (before the charge) or "lost" (after it).
     state: str = "waiting"
     phase: Phase | None = None
     entry: int | None = None
@@ -77,7 +79,12 @@ class Job:
 
     @property
     def cancellable(self) -> bool:
-        return self.entry is None and not self.over and self.state != "charging"
+        return self.entry is None and not self.over and not self.cancelling and self.state != "charging"
+
+    @property
+    def cancelling(self) -> bool:
+        """Whether it will stop as soon as it looks up."""
+        return self._cancelled and not self.over
 
     def cancel(self) -> bool:
         """Stop before the charge; False where it is too late."""
@@ -85,12 +92,26 @@ class Job:
             if self.entry is not None or self.over:
                 return False
             self._cancelled = True
+            if self.state == "waiting":  # nobody carries it out yet
+                self._end_cancelled()
+            return True
+
+    def _end_cancelled(self) -> None:
+        self.state, self.words = "cancelled", CANCELLED
+        self.done.set()
+
+    def _begin(self) -> bool:
+        """Whether it is to be carried out: not where it was cancelled while it waited."""
+        with self._lock:
+            if self.over:
+                return False
+            self.state = "checking"
             return True
 
     def watch(self, phase: Phase) -> None:
         """Told by the release what it does."""
         if self._cancelled and self.entry is None:
-            raise Cancelled("The release was cancelled. Nothing was charged.")
+            raise Cancelled(CANCELLED)
         self.phase = phase
         if phase.name == "reading" and self.entry is None:
             self.state = "reading"
@@ -99,7 +120,7 @@ class Job:
         """The charge, unless somebody has cancelled: one or the other, never both."""
         with self._lock:
             if self._cancelled:
-                raise Cancelled("The release was cancelled. Nothing was charged.")
+                raise Cancelled(CANCELLED)
             self.folder.check_same(self.order.file)  # nor exchanged while it was read
             self.state = "charging"
             try:
@@ -114,14 +135,13 @@ class Job:
 
     def run(self) -> None:
         """Carry it out; whatever happens, it is said what became of the budget."""
+        if not self._begin():
+            return
         try:
-            with warnings.catch_warnings(record=True) as told:
-                warnings.simplefilter("always")
-                self._run()
-            self.cautions += [str(each.message) for each in told if _is_ours(each.message)]
+            self._run()
             self.state, self.words = "done", ""
-        except Cancelled as error:
-            self.state, self.words = "cancelled", str(error)
+        except Cancelled:
+            self._end_cancelled()
         except DpfdaError as error:
             self._fail(for_page(str(error)))
         except Exception as error:  # its text may quote data: only its kind is told
@@ -135,8 +155,7 @@ class Job:
 
     def _run(self) -> None:
         order = self.order
-        ledger = WatchedLedger(order.ledger, order.study, order.note, order.operator)
-        object.__setattr__(ledger, "job", self)
+        ledger = WatchedLedger(order.ledger, order.study, order.note, order.operator, job=self)
         with files.reserved([order.output], [order.file.place, order.ledger]) as places:
             self.folder.check_same(order.file)
             if os.path.lexists(order.output):
@@ -164,10 +183,11 @@ class Job:
         return place
 
 
+@dataclass(frozen=True)
 class WatchedLedger(Ledger):
     """A ledger whose charge asks the job whether somebody has cancelled."""
 
-    job: Job
+    job: Job = field(kw_only=True, compare=False, repr=False)
 
     def charge(self, epsilon: Epsilon, *, plan: str, query: str, delta: Epsilon = 0) -> Entry:
         def charge() -> Entry:
@@ -218,8 +238,3 @@ class Jobs:
             job.cancel()
         for job in self.latest().values():
             job.done.wait()
-
-
-def _is_ours(warning: Warning | str) -> bool:
-    """Whether a warning is one of the package's own: texts of others may quote data."""
-    return type(warning).__module__.startswith("dpfda.") and isinstance(warning, UserWarning)

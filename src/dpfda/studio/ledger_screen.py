@@ -36,8 +36,9 @@ def ledger_screen(request: Request, words: str = "", status: int = 200) -> Respo
         ledger = studio.account.need()
         book = ledger.book()
         rows = studio.account.rows()
-        ids = {str(each.place): each.id for each in studio.folder.files((".json",))}
-        facts |= {"rows": [(row, ids.get(str(row.file), "")) for row in rows], "bar": budget.bar(book)}
+        places = [None if row.file is None else studio.folder.found(row.file) for row in rows]
+        listed = [(row, "" if file is None else file.id) for row, file in zip(rows, places, strict=True)]
+        facts |= {"rows": listed, "bar": budget.bar(book)}
         facts |= {"words": ": ".join(studio.account.summary()), "found": _verified(studio, rows) if verified else []}
         return studio.screen("ledger", "ledger", kept_in(request), status, ledger=ledger, amount=amount, **facts)
     except DpfdaError as error:

@@ -10,13 +10,13 @@ import time
 from collections import OrderedDict
 from collections.abc import Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from dpfda.bounds.loops import one_blas_thread
 from dpfda.core.errors import DpfdaError
 from dpfda.pages.charts import Chart, HeatMap
-from dpfda.plans import MeanPlan
+from dpfda.plans import GroupPlan, MeanPlan
 from dpfda.plans.hypothetical import Hypothetical
 from dpfda.plans.radius import RadiusPlan
 from dpfda.results.verdict import Verdict
@@ -27,6 +27,8 @@ from dpfda.studio.said import AnyPlan, OnePlan, Recipe, in_shell
 
 #: Screens that are remembered: plans of some kinds hold large tables.
 REMEMBERED = 200
+#: The seed of the releases that a plan is judged by: whoever draws others sees other lines, and the same verdict.
+JUDGED = 0
 #: Seconds for which nobody asks before screens are made ahead: while a slider moves, the screen itself comes first.
 QUIET = 0.15
 HEADS = {
@@ -50,7 +52,10 @@ class Planned:
     shares: tuple[tuple[str, str, str], ...] = ()
     method: str = ""
     python: tuple[str, ...] = ()
+    #: Empty where no command plans without data.
     command: str = ""
+    #: Whether what is released is a curve with a band about it.
+    has_band: bool = False
     error: str = ""
     wrong: str = ""
 
@@ -78,7 +83,7 @@ class Planner:
 
     def _made(self, said: Mapping[str, str]) -> Planned:
         kind = KINDS.get(said.get("what", ""), KINDS["mean"])
-        facts, seed = kind.facts(said), _seed(said)
+        facts, seed = kind.facts(said), seed_in(said)
         key = (kind.key, tuple(facts.values()), seed)
         with self._lock:
             if key in self._found:
@@ -127,9 +132,10 @@ def _next_steps(kind: Kind, said: Mapping[str, str]) -> list[dict[str, str]]:
     return found
 
 
-def _seed(said: Mapping[str, str]) -> int:
+def seed_in(said: Mapping[str, str]) -> int:
+    """Which lines an address asks for."""
     text = said.get("seed", "")
-    return int(text) if text.isascii() and text.isdigit() and len(text) < 10 else 0
+    return int(text) if text.isascii() and text.isdigit() and len(text) < 10 else JUDGED
 
 
 def make_plan(said: Mapping[str, str]) -> tuple[Kind, Facts, Recipe, AnyPlan]:
@@ -163,16 +169,16 @@ def _planned(kind: Kind, facts: Facts, seed: int) -> Planned:
         shares=_shares(plan),
         method=first_of(plan).wording.method,
         python=tuple(recipe.python()),
-        command=in_shell(recipe.command()),
+        command=in_shell(recipe.command()) if recipe.plans_by_command else "",
         **shown,
     )
 
 
 def hypotheticals(kind: Kind, facts: Facts, plan: AnyPlan, size: int, seed: int) -> dict[str, Hypothetical]:
-    """Possible releases of a plan, or of each of its members, by name."""
-    if isinstance(plan, RadiusPlan):
-        return {}
+    """Possible releases of a plan, or of each of its members, by name; none where there is nothing to expect."""
     guess = kind.guess(facts, first_of(plan))
+    if guess is None or isinstance(plan, RadiusPlan):
+        return {}
     spread = kind.spread(facts)
     more = {} if spread is None else {"spread": spread}
     found = plan.hypothetical(guess, size=size, seed=seed, **more)
@@ -180,11 +186,13 @@ def hypotheticals(kind: Kind, facts: Facts, plan: AnyPlan, size: int, seed: int)
 
 
 def _shown(kind: Kind, facts: Facts, plan: AnyPlan, seed: int) -> dict[str, Any]:
-    found = hypotheticals(kind, facts, plan, kind.lines, seed)
+    found = hypotheticals(kind, facts, plan, kind.judged, JUDGED)
     if not found:
-        assert isinstance(plan, RadiusPlan)
-        plan.check_worth()
+        first_of(plan).check_worth()
         return {"word": plan.verdict.word, "sentences": (str(plan.verdict),), "rows": figures.rows(plan, {}, {})}
+    count = min(kind.drawn, kind.judged)
+    drawn = found if seed == JUDGED else hypotheticals(kind, facts, plan, count, seed)
+    drawn = {name: replace(each, values=each.values[:count]) for name, each in drawn.items()}
     worst = max(found.values(), key=lambda each: each.ratio)
     sentences = [figures.sentence(each, name, plan) for name, each in found.items()]
     bands = {name: each.band() for name, each in found.items() if views.has_band(each)}
@@ -195,8 +203,9 @@ def _shown(kind: Kind, facts: Facts, plan: AnyPlan, seed: int) -> dict[str, Any]
     return {
         "word": worst.word,
         "sentences": tuple(filter(None, sentences)),
-        "pictures": tuple(views.pictures(found, bands)),
+        "pictures": tuple(views.pictures(drawn, bands)),
         "rows": figures.rows(plan, found, bands),
+        "has_band": bool(bands),
     }
 
 
@@ -211,14 +220,21 @@ def _shares(plan: AnyPlan) -> tuple[tuple[str, str, str], ...]:
     return tuple((f"reading {part.reading}", part.step, f"{float(part.share):.3g}") for part in parts)
 
 
+def can_vary(planned: Planned) -> tuple[str, ...]:
+    """What could make a band narrower: nothing where there is none, and no n where each group has its own."""
+    if not planned.has_band:
+        return ()
+    return ("epsilon",) if isinstance(planned.plan, GroupPlan) else ("epsilon", "n")
+
+
 def reach(said: Mapping[str, str], target: float, vary: str) -> str:
-    """The epsilon, or the n, from which on the band is on average at most `target` to either side; empty if none is."""
+    """The epsilon, or the n, from which on the band is at most `target` to either side; empty if none is."""
     kind, facts, _, _ = make_plan(said)
     field = next(each for part in kind.fieldsets for each in part.fields if each.name == vary)
 
     def half(text: str) -> float:
-        found = hypotheticals(kind, (other := kind.facts({**facts, vary: text})), kind.recipe(other).plan(), 2, 0)
-        bands = [each.band() for each in found.values() if views.has_band(each)]
+        found = hypotheticals(kind, (other := kind.facts({**facts, vary: text})), kind.recipe(other).plan(), 2, JUDGED)
+        bands = [each.band() for each in found.values()]
         return max(float((band.upper - band.lower).max() / 2) for band in bands)
 
     low, high = 0, len(field.steps) - 1

@@ -10,9 +10,11 @@ from starlette.responses import PlainTextResponse, Response
 
 from dpfda.core.errors import DpfdaError
 from dpfda.reports.writing import page_of
+from dpfda.studio.fields import number_in
 from dpfda.studio.kinds import KINDS
 from dpfda.studio.kinds.base import EPSILON, GROUPS, KNOWN, NUMBER, RECORD
-from dpfda.studio.planner import Planned, make_plan, reach
+from dpfda.studio.phrases import for_page
+from dpfda.studio.planner import Planned, can_vary, make_plan, reach, seed_in
 from dpfda.studio.said import in_shell
 from dpfda.studio.state import studio_of
 
@@ -25,8 +27,8 @@ def said_in(request: Request) -> dict[str, str]:
     said = dict(request.query_params.multi_items())
     if said.get("was", said.get("what")) != said.get("what"):
         said = {name: text for name, text in said.items() if name in KEPT or name == "what"}
-    if said.pop("again", "") and (seed := said.get("seed", "0")).isdigit() and len(seed) < 9:
-        said["seed"] = str(int(seed) + 1)
+    if said.pop("again", ""):
+        said["seed"] = str(seed_in(said) + 1)
     return said
 
 
@@ -46,16 +48,13 @@ def plan_screen(request: Request) -> Response:
     studio, said = studio_of(request), said_in(request)
     planned = studio.planner.planned(said)
     answer = studio.screen(
-        "plan", "plan", carried_by(planned), planned=planned, kinds=KINDS, seed=int(_digits(said.get("seed"))),
+        "plan", "plan", carried_by(planned), planned=planned, kinds=KINDS, seed=seed_in(said),
+        changed=request.query_params.get("was", planned.kind.key) != planned.kind.key, can_vary=can_vary(planned),
         wish=said.get("wish", ""), vary=said.get("vary", "epsilon"), reached=_reached(planned, said),
         download=f"{carried_by(planned)}&", reset=f"{studio.keys.path}/plan?what={planned.kind.key}",
     )  # fmt: skip
     answer.background = BackgroundTask(studio.planner.plan_ahead, said)
     return answer
-
-
-def _digits(text: str | None) -> str:
-    return text if text and text.isascii() and text.isdigit() and len(text) < 10 else "0"
 
 
 def plan_part(request: Request) -> Response:
@@ -64,31 +63,30 @@ def plan_part(request: Request) -> Response:
     planned = studio.planner.planned(said)
     answer = studio.screen(
         "plan_result", "plan", carried_by(planned), planned=planned, download=f"{carried_by(planned)}&",
-        seed=int(_digits(said.get("seed"))),
+        seed=seed_in(said),
     )  # fmt: skip
     answer.background = BackgroundTask(studio.planner.plan_ahead, said)
     return answer
 
 
-def _reached(planned: Planned, said: dict[str, str]) -> str:
-    """What it takes for the band to be as narrow as was asked for, in words."""
+def _reached(planned: Planned, said: dict[str, str]) -> tuple[str, str]:
+    """What it takes for the band to be as narrow as was asked for, in words; and the plan that does it, as a query."""
     wish, vary = said.get("wish", "").strip(), said.get("vary", "epsilon")
-    if not wish or planned.plan is None or vary not in ("epsilon", "n"):
-        return ""
+    if not wish or vary not in can_vary(planned):
+        return "", ""
+    target = number_in(wish)
+    if not target > 0:
+        return "How narrow the band should be is a number above 0, such as 0.1.", ""
     try:
-        target = float(wish)
-        if not 0 < target < float("inf"):
-            raise ValueError
         found = reach({"what": planned.kind.key, **planned.facts}, target, vary)
-    except ValueError:
-        return "How narrow the band should be is a number above 0, such as 0.1."
     except DpfdaError as error:
-        return str(error)
-    what = "epsilon" if vary == "epsilon" else "n"
+        return for_page(str(error)), ""
     if not found:
-        return f"No {what} on the scale makes the band that narrow."
-    where = f"{carried_by(planned)}&{urlencode({vary: found})}"
-    return f"From {what} {found} on the band is at most ± {target:g}.|{where}"
+        return f"No {vary} on the scale makes the band that narrow.", ""
+    return (
+        f"From {vary} {found} on the band is at most ± {target:g}.",
+        f"{carried_by(planned)}&{urlencode({vary: found})}",
+    )
 
 
 def plan_download(request: Request) -> Response:
@@ -98,9 +96,10 @@ def plan_download(request: Request) -> Response:
     contents = {
         "plan.json": lambda: plan.to_json(),
         "plan.report.html": lambda: page_of(plan, file="plan.json"),
-        "plan.sh": lambda: in_shell(recipe.command()) + "\n",
         "plan.py": lambda: "\n".join(recipe.python()) + "\n",
     }
+    if recipe.plans_by_command:
+        contents["plan.sh"] = lambda: in_shell(recipe.command()) + "\n"
     if what not in contents:
         return PlainTextResponse("There is no such file.\n", 404)
     return attachment(contents[what](), what)

@@ -18,6 +18,7 @@ from dpfda.reports import budget
 from dpfda.studio.accounts import amount
 from dpfda.studio.choosing import chosen_in
 from dpfda.studio.data_screen import OUTPUT, data_query
+from dpfda.studio.fields import to_text
 from dpfda.studio.figures import odds_rows
 from dpfda.studio.jobs import Job, Order
 from dpfda.studio.phrases import for_page
@@ -28,6 +29,8 @@ from dpfda.studio.state import Studio, studio_of
 
 #: Fields of a form that is sent: ours have a few.
 MOST_FIELDS = 200
+#: Seconds in which a job that is cancelled should have stopped.
+CANCEL_WAIT = 3.0
 NOTHING_DONE = "This page is stale, or was never made here: nothing was done now. Begin again at the data."
 
 
@@ -120,11 +123,14 @@ def _limits(order: Order) -> list[tuple[str, str]]:
     )
     if "low" in facts:
         unit = facts.get("value_unit", facts.get("axis_unit", ""))
-        rows.append(("Bound", f"{facts['low']} to {facts['high']} {unit}".strip()))
+        low, high = (to_text(facts.number(name, "a limit")) for name in ("low", "high"))
+        rows.append(("Bound", f"{low} to {high} {unit}".strip()))
     if "horizon" in facts:
-        rows.append(("Up to", f"{facts['horizon']} {facts['axis_unit']}".strip()))
+        horizon = to_text(facts.number("horizon", "the horizon"))
+        rows.append(("Up to", f"{horizon} {facts['axis_unit']}".strip()))
     if "inputs" in facts:
-        rows.append(("Inputs between", ", ".join(facts["inputs"].splitlines())))
+        inputs = facts.ranges("inputs", "inputs").items()
+        rows.append(("Inputs between", ", ".join(f"{name} {to_text(a)}:{to_text(b)}" for name, (a, b) in inputs)))
     return rows + odds_rows(order.plan, first)
 
 
@@ -180,7 +186,7 @@ def job_screen(request: Request, part: bool = False) -> Response:
     if job.state == "done" and not part:
         return RedirectResponse(f"{studio.keys.path}/results/{_result_id(studio, job)}", 303)
     name = "job_part" if part else "job"
-    return studio.screen(name, "release", job=job, told=told(job), share=share(job), jobs_over=job.over)
+    return studio.screen(name, "release", job=job, words=progress_words(job), share=share(job), jobs_over=job.over)
 
 
 def job_part(request: Request) -> Response:
@@ -189,8 +195,8 @@ def job_part(request: Request) -> Response:
 
 
 def _result_id(studio: Studio, job: Job) -> str:
-    found = [each.id for each in studio.folder.files((".json",)) if each.place == job.order.output]
-    return found[0] if found else ""
+    found = studio.folder.found(job.order.output)
+    return "" if found is None else found.id
 
 
 def job_cancel(request: Request) -> Response:
@@ -199,11 +205,11 @@ def job_cancel(request: Request) -> Response:
     job = studio.jobs.find(request.path_params["job"])
     if job is not None:
         job.cancel()
-        job.done.wait(5)
+        job.done.wait(CANCEL_WAIT)
     return RedirectResponse(f"{studio.keys.path}/job/{request.path_params['job']}", 303)
 
 
-def told(job: Job) -> str:
+def progress_words(job: Job) -> str:
     """What a job does, in words."""
     phase = job.phase
     if job.state == "done":
@@ -222,6 +228,10 @@ def told(job: Job) -> str:
     if job.entry is not None:
         doing = f" {phase.words}." if phase is not None and phase.name == "reading" else ""
         return f"Charged as entry {job.entry}.{doing} It cannot be cancelled; you may close this page."
+    if job.cancelling:
+        return "Cancelling: it stops as soon as it can. Nothing is charged."
+    if job.state == "waiting":
+        return "Waiting until the release before it is done. Nothing is charged yet."
     if phase is None or phase.name == "checking":
         return "Checking. Nothing is charged yet."
     return f"{phase.words}. Nothing is charged yet."

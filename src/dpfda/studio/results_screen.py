@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import islice
 
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
@@ -18,7 +19,7 @@ from dpfda.reports.writing import page_of, subtitle, title
 from dpfda.results import plots
 from dpfda.results.radius import RadiusRelease
 from dpfda.results.saved import Saved
-from dpfda.studio.folder import Found
+from dpfda.studio.folder import MOST_FILES, Found
 from dpfda.studio.jobs import Job
 from dpfda.studio.planning_screen import attachment, kept_in
 from dpfda.studio.state import Studio, studio_of
@@ -51,11 +52,9 @@ def results_screen(request: Request) -> Response:
             charged = {str(row.file): f"entry {row.entry.number}, {row.result}" for row in rows if row.file}
     except DpfdaError as error:
         words = str(error)
-    listed = [
-        Listed(file, charged.get(str(file.place), "")) for file in studio.folder.files((".json",)) if _saved(file)
-    ]
-    listed.sort(key=lambda each: each.file.date, reverse=True)
-    return studio.screen("results", "results", kept_in(request), listed=listed, words=words)
+    files = islice(filter(_saved, studio.folder.saved()), MOST_FILES)
+    listed = [Listed(file, charged.get(str(file.place), "")) for file in files]
+    return studio.screen("results", "results", kept_in(request), listed=listed, words=words, most=MOST_FILES)
 
 
 def _saved(file: Found) -> bool:
@@ -140,7 +139,11 @@ def result_download(request: Request) -> Response:
         return PlainTextResponse(f"{error}\n", 404)
     stem = file.place.name.removesuffix(".json")
     if what == "report.html":
-        return attachment(page_of(release, ledger, file.place.name), f"{stem}.report.html")
+        try:
+            page = page_of(release, ledger, file.place.name)
+        except LedgerError:  # as on the page of the result, which says why
+            page = page_of(release, None, file.place.name)
+        return attachment(page, f"{stem}.report.html")
     contents = _downloads(release)
     if what not in contents:
         return PlainTextResponse("There is no such file.\n", 404)

@@ -82,8 +82,13 @@ class Recipe:
         assert isinstance(epsilon, Fraction)
         return epsilon / len(self.classes)
 
+    @property
+    def plans_by_command(self) -> bool:
+        """Whether a command makes the plan alone: models are planned on the way to their release."""
+        return "FILE" not in self.verb or "--dry-run" in self.verb
+
     def command(self) -> list[str]:
-        """Words of the command that makes the same plan."""
+        """Words of the command that makes the same plan, or that releases by it."""
         listed = ",".join(f"{name}={n}" for name, n in self.groups.items())
         count = ["--groups", listed] if self.groups else ["--n", str(self.n)]
         return [*self.verb, *count, *(word for fact in self.facts for word in fact.command)]

@@ -9,6 +9,7 @@ import socket
 import sys
 import tempfile
 import threading
+import warnings
 import webbrowser
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
@@ -47,9 +48,6 @@ def listening(port: int | None) -> socket.socket:
 class Server(uvicorn.Server):
     """A server that leaves signals to the studio."""
 
-    def install_signal_handlers(self) -> None:
-        """Nothing: see `serve`."""
-
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
         """Nothing is captured."""
@@ -61,6 +59,7 @@ def serve(folder: Path, ledger: Path | None, port: int | None, browser: bool, sa
     if not folder.is_dir():
         raise FileError(f"The data folder {folder.name[:60]!r} does not exist. Name a folder.")
     os.umask(0o077)
+    warnings.simplefilter("ignore")  # pages say what the library would warn of; texts of others may quote data
     place = Folder(folder)
     account = Account.found(place, ledger)
     with listening(port) as found:

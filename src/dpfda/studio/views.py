@@ -65,8 +65,7 @@ def _curve(found: Hypothetical, name: str, small: bool, band: Band | None) -> Ch
         ylabel=value,
         title=name,
         small=small,
-        description=f"The guess as a dashed line, {count} possible releases about it as thin lines, and a band. "
-        f"A possible release is off by {found.error:.3g}, {found.ratio:.0%} of what there is to see.",
+        description=f"The guess as a dashed line, {count} possible releases about it as thin lines, and a band.",
     )
 
 

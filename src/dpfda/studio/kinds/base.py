@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
@@ -11,11 +11,12 @@ from typing import Any, ClassVar
 import numpy as np
 
 from dpfda.api import read
+from dpfda.bounds import Range
 from dpfda.ledger import Ledger
 from dpfda.plans import GroupPlan
 from dpfda.reading.curves import Curves
 from dpfda.results.saved import Saved
-from dpfda.studio.fields import Facts, Field, Fieldset, WrongField, decimal_point, ladder, spelt
+from dpfda.studio.fields import Facts, Field, Fieldset, WrongField, ladder, to_text
 from dpfda.studio.said import AnyPlan, OnePlan, Recipe, Said, in_shell
 
 #: Epsilons that people choose from.
@@ -94,16 +95,18 @@ class Kind(ABC):
     fieldsets: ClassVar[tuple[Fieldset, ...]]
     #: Whether its plans are quick enough to follow a slider while it moves.
     quick: ClassVar[bool] = False
-    #: Possible releases that are drawn: fewer where each takes long.
-    lines: ClassVar[int] = 5
+    #: Possible releases that a plan is judged by: as many as a person would wait for.
+    judged: ClassVar[int] = 10
+    #: How many of them are drawn, at most.
+    drawn: ClassVar[int] = 5
 
     @abstractmethod
     def recipe(self, facts: Facts) -> Recipe:
         """How the plan is made."""
 
-    @abstractmethod
-    def guess(self, facts: Facts, plan: OnePlan) -> np.ndarray:
-        """What is publicly expected, as the plan takes it."""
+    def guess(self, facts: Facts, plan: OnePlan) -> np.ndarray | None:
+        """What is publicly expected, as the plan takes it; None where there is nothing to expect."""
+        return None
 
     def spread(self, facts: Facts) -> float | None:
         """How far one record lies from the guess, where that was said."""
@@ -170,7 +173,7 @@ class Kind(ABC):
 def budget(facts: Facts) -> list[Said]:
     """Epsilon, neighbours, what an unusable row does, and what a record is called."""
     epsilon = facts.amount("epsilon", "epsilon")
-    text = decimal_point(facts["epsilon"])
+    text = facts.decimal("epsilon")
     found = [Said("epsilon", epsilon, repr(text), ("--epsilon", text))]
     if facts.choice("known", ("public", "guess")) == "guess":
         found.append(Said("neighbors", "add-remove", command=("--neighbors", "add-remove")))
@@ -200,10 +203,40 @@ def ends(facts: Facts, low: str, high: str, what: str) -> tuple[float, float]:
 
 def colon(low: float, high: float) -> str:
     """A range on the command line."""
-    return f"{spelt(low)}:{spelt(high)}"
+    return f"{to_text(low)}:{to_text(high)}"
+
+
+def bound(facts: Facts, name: str = "bound") -> Said:
+    """The range of values, as a bound of curves."""
+    low, high = ends(facts, "low", "high", "value")
+    return Said(name, Range(low, high), f"dp.Range({to_text(low)}, {to_text(high)})", ("--range", colon(low, high)))
+
+
+def pairs(sides: Iterable[tuple[float, float]]) -> str:
+    """Ranges in Python."""
+    return ", ".join(f"({to_text(low)}, {to_text(high)})" for low, high in sides)
+
+
+def repeated(option: str, sides: Iterable[tuple[float, float]]) -> tuple[str, ...]:
+    """The same on the command line, where an option is told of each."""
+    return tuple(word for side in sides for word in (option, colon(*side)))
+
+
+def with_unit(name: str, unit: str) -> str:
+    """What numbers are, with their unit, as axes say it."""
+    return f"{name} ({unit})" if name and unit else name
+
+
+def input_roles(facts: Facts, what: str) -> tuple[Role, ...]:
+    """A column for each of the inputs."""
+    return tuple(Role(f"input {name}", f"Column of {name}") for name in facts.ranges("inputs", what))
+
+
+def how_many(facts: Facts) -> int:
+    """The number of records."""
+    return facts.whole("n", "the number of records", 2)
 
 
 def number_of(facts: Facts) -> tuple[int, dict[str, int]]:
     """How many records there are: one number, or one for each group."""
-    groups = facts.sizes("groups") if "groups" in facts else {}
-    return facts.whole("n", "the number of records", 2), groups
+    return how_many(facts), facts.sizes("groups")

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import math
 from typing import ClassVar
 
 import numpy as np
 
-from dpfda.bounds import Above, Range, TimeAbove
-from dpfda.core.errors import shown
+from dpfda.bounds import Above, TimeAbove
 from dpfda.plans import CovariancePlan, MeanPlan, PercentilePlan
 from dpfda.spaces.grid import Grid
 from dpfda.studio import shapes
-from dpfda.studio.fields import Facts, Field, Fieldset, WrongField, spelt
+from dpfda.studio.fields import Facts, Field, Fieldset, WrongField, to_text
 from dpfda.studio.kinds.base import (
     EPSILON,
     GROUPS,
@@ -24,11 +22,14 @@ from dpfda.studio.kinds.base import (
     RECORD,
     Kind,
     Role,
+    bound,
     budget,
     colon,
     ends,
     number_of,
+    pairs,
     unit,
+    with_unit,
 )
 from dpfda.studio.said import OnePlan, Recipe, Said
 
@@ -78,17 +79,15 @@ def along(facts: Facts) -> list[Said]:
     make = Grid.midpoints if way == "midpoints" else Grid.uniform
     if size > 2000:
         raise WrongField("points", "the page plans for up to 2,000 values", str(size), "Use Python for more.")
-    python = f"dp.Grid.{way}({spelt(start)}, {spelt(stop)}, {size}, name={name!r}, unit={named_unit!r})"
+    python = f"dp.Grid.{way}({to_text(start)}, {to_text(stop)}, {size}, name={name!r}, unit={named_unit!r})"
     text = f"{colon(start, stop)}:{size}" + (":midpoints" if way == "midpoints" else "")
-    axis = f"{name} ({named_unit})" if named_unit else name
-    return [Said("grid", make(start, stop, size, name=name, unit=named_unit), python,
-                 ("--grid", text, "--axis", axis))]  # fmt: skip
+    words = ("--grid", text, "--axis", with_unit(name, named_unit))
+    return [Said("grid", make(start, stop, size, name=name, unit=named_unit), python, words)]
 
 
 def value(facts: Facts) -> list[Said]:
     """What values are, with their unit."""
-    name, named_unit = facts["value"], facts["value_unit"]
-    text = f"{name} ({named_unit})" if named_unit and name else name
+    text = with_unit(facts["value"], facts["value_unit"])
     return [Said("value", text, command=("--value", text))] if text else []
 
 
@@ -127,7 +126,7 @@ class Mean(OfCurves):
     """The mean curve, or the mean of a function of each curve."""
 
     key, title, verb, quick = "mean", "The average curve", "mean", True
-    lines = 10
+    drawn = 10
     fieldsets: ClassVar[tuple[Fieldset, ...]] = (
         WHO,
         VALUES,
@@ -152,35 +151,23 @@ class Mean(OfCurves):
     def recipe(self, facts: Facts) -> Recipe:
         n, groups = number_of(facts)
         function = self._function(facts)
-        low, high = ends(facts, "low", "high", "value")
-        bound = [] if function else [Said("bound", Range(low, high), f"dp.Range({spelt(low)}, {spelt(high)})",
-                                          ("--range", colon(low, high)))]  # fmt: skip
+        limits = [] if function else [bound(facts)]
         named = [] if function else value(facts)  # shares have no unit
-        said = (*budget(facts), *bound, *function, *along(facts), *named, *unit(facts))
+        said = (*budget(facts), *limits, *function, *along(facts), *named, *unit(facts))
         return Recipe(MeanPlan, "MeanPlan", said, n, groups)
 
     def _function(self, facts: Facts) -> list[Said]:
         of = facts.choice("of", ("curve", "above", "time"))
         if of == "curve":
             return []
-        levels = [self._level(part) for part in facts.listed("level")]
+        levels = facts.each("level", "a level")
         if not levels or (of == "above" and len(levels) > 1):
             raise WrongField("level", "a share is of one level, time of one or more", facts["level"], "Write 1.5.")
         if of == "above":
-            text = spelt(levels[0])
+            text = to_text(levels[0])
             return [Said("of", Above(levels[0]), f"dp.Above({text})", ("--above", text))]
-        listed = ", ".join(map(spelt, levels))
+        listed = ", ".join(map(to_text, levels))
         return [Said("of", TimeAbove(levels), f"dp.TimeAbove([{listed}])", ("--time-above", listed.replace(" ", "")))]
-
-    @staticmethod
-    def _level(text: str) -> float:
-        try:
-            value = float(text)
-        except ValueError:
-            value = math.nan
-        if not math.isfinite(value):
-            raise WrongField("level", "a level is a number", shown(text), "Write 1.5, say.")
-        return value
 
     def guess(self, facts: Facts, plan: OnePlan) -> np.ndarray:
         assert isinstance(plan, MeanPlan)
@@ -200,7 +187,7 @@ class Percentiles(OfCurves):
     """Percentile curves."""
 
     key, title, verb = "percentiles", "Percentile curves", "percentiles"
-    lines = 2
+    judged = 2  # slow, and much alike
     fieldsets: ClassVar[tuple[Fieldset, ...]] = (
         WHO,
         Fieldset(VALUES.legend, (
@@ -215,15 +202,12 @@ class Percentiles(OfCurves):
     def recipe(self, facts: Facts) -> Recipe:
         n, groups = number_of(facts)
         low, high = ends(facts, "low", "high", "value")
-        try:
-            levels = tuple(round(float(part) / 100, 12) for part in facts.listed("levels"))
-        except ValueError:
-            raise WrongField("levels", "percentiles are numbers", facts["levels"], "Write 5, 50, 95.") from None
-        text = ",".join(part for part in facts.listed("levels"))
+        shown = facts.each("levels", "a percentile")
+        levels = tuple(round(each / 100, 12) for each in shown)
         said = (
             *budget(facts),
-            Said("range", (low, high), f"({spelt(low)}, {spelt(high)})", ("--range", colon(low, high))),
-            Said("levels", levels, repr(levels), ("--levels", text)),
+            Said("range", (low, high), pairs([(low, high)]), ("--range", colon(low, high))),
+            Said("levels", levels, repr(levels), ("--levels", ",".join(map(to_text, shown)))),
             *along(facts), *value(facts), *unit(facts),
         )  # fmt: skip
         return Recipe(PercentilePlan, "PercentilePlan", said, n, groups)
@@ -237,7 +221,5 @@ class Covariance(OfCurves):
 
     def recipe(self, facts: Facts) -> Recipe:
         n, groups = number_of(facts)
-        low, high = ends(facts, "low", "high", "value")
-        bound = Said("bound", Range(low, high), f"dp.Range({spelt(low)}, {spelt(high)})", ("--range", colon(low, high)))
-        said = (*budget(facts), bound, *along(facts), *value(facts), *unit(facts))
+        said = (*budget(facts), bound(facts), *along(facts), *value(facts), *unit(facts))
         return Recipe(CovariancePlan, "CovariancePlan", said, n, groups, ("plan", "--covariance"))

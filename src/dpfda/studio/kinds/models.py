@@ -7,7 +7,6 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from dpfda.bounds import Range
 from dpfda.core import watching
 from dpfda.core.labels import Coder
 from dpfda.ledger import Ledger
@@ -18,7 +17,7 @@ from dpfda.reading.dialect import Dialect
 from dpfda.reading.source import Source
 from dpfda.results.saved import Saved
 from dpfda.studio import shapes
-from dpfda.studio.fields import Facts, Field, Fieldset, WrongField, spelt
+from dpfda.studio.fields import Facts, Field, Fieldset, WrongField
 from dpfda.studio.kinds.base import (
     EPSILON,
     KNOWN,
@@ -28,9 +27,14 @@ from dpfda.studio.kinds.base import (
     Chosen,
     Kind,
     Role,
+    bound,
     budget,
     colon,
     ends,
+    how_many,
+    input_roles,
+    pairs,
+    repeated,
 )
 from dpfda.studio.kinds.curves import ALONG, EXPECT, VALUES, along, expected, value
 from dpfda.studio.said import AnyPlan, OnePlan, Recipe, Said, in_shell
@@ -55,6 +59,7 @@ class Regression(OfModels):
     """Curves explained by covariates."""
 
     key, title, verb = "regression", "Curves explained by covariates", "regress"
+    judged = 20
     fieldsets: ClassVar[tuple[Fieldset, ...]] = (
         WHO,
         Fieldset("What explains", (
@@ -69,21 +74,17 @@ class Regression(OfModels):
 
     def recipe(self, facts: Facts) -> Recipe:
         ranges = facts.ranges("inputs", "covariates")
-        low, high = ends(facts, "low", "high", "value")
         names, sides = tuple(ranges), list(ranges.values())
-        text = ", ".join(f"({spelt(a)}, {spelt(b)})" for a, b in sides)
-        words = [word for a, b in sides for word in ("--covariate-range", colon(a, b))]
         said = (
             *budget(facts),
             Said("covariates", len(names), command=("--covariates", ",".join(names))),
             Said("names", names),
-            Said("covariate_bound", sides, f"[{text}]", tuple(words)),
-            Said("bound", Range(low, high), f"dp.Range({spelt(low)}, {spelt(high)})", ("--range", colon(low, high))),
+            Said("covariate_bound", sides, f"[{pairs(sides)}]", repeated("--covariate-range", sides)),
+            bound(facts),
             *along(facts),
             *value(facts),
         )
-        n = facts.whole("n", "the number of records", 2)
-        return Recipe(RegressionPlan, "plans.RegressionPlan", said, n, {}, ("regress", "FILE"))
+        return Recipe(RegressionPlan, "plans.RegressionPlan", said, how_many(facts), {}, ("regress", "FILE"))
 
     def guess(self, facts: Facts, plan: OnePlan) -> np.ndarray:
         assert isinstance(plan, RegressionPlan)
@@ -92,8 +93,7 @@ class Regression(OfModels):
         return shapes.regression_rows(list(ranges.values()), mean, 0.3 * (high - low))
 
     def roles(self, facts: Facts) -> tuple[Role, ...]:
-        inputs = tuple(Role(f"input {name}", f"Column of {name}") for name in facts.ranges("inputs", "covariates"))
-        return (*inputs, Role("values", "Columns of the values", many=True))
+        return (*input_roles(facts, "covariates"), Role("values", "Columns of the values", many=True))
 
     def column_words(self, chosen: Chosen, facts: Facts) -> list[str]:
         ignored = ["--ignore", ",".join(chosen.ignored)] if chosen.ignored else []
@@ -104,6 +104,7 @@ class Model(OfModels):
     """A number explained by inputs."""
 
     key, title, verb = "model", "A number explained by inputs", "fit"
+    judged = 50
     fieldsets: ClassVar[tuple[Fieldset, ...]] = (
         WHO,
         Fieldset("What explains", (INPUTS,)),
@@ -120,30 +121,33 @@ class Model(OfModels):
         ranges = facts.ranges("inputs", "inputs")
         low, high = ends(facts, "low", "high", "value")
         kind, name = smaller(facts, ranges, (low, high))
-        words = [word for a, b in ranges.values() for word in ("--domain", colon(a, b))]
-        sides = ", ".join(f"({spelt(a)}, {spelt(b)})" for a, b in ranges.values())
         huber = [Said("criterion", "huber")] if kind is KernelPlan else []
         said = (
             *budget(facts),
-            Said("domain", list(ranges.values()), f"[{sides}]",
-                 ("--inputs", ",".join(ranges), *words, "--loss", "squared")),
+            inputs_said(ranges, "--loss", "squared"),
             Said("names", tuple(ranges)),
-            Said("bound", (low, high), f"({spelt(low)}, {spelt(high)})", ("--bound", colon(low, high))),
+            Said("bound", (low, high), pairs([(low, high)]), ("--bound", colon(low, high))),
             *huber,
             *value(facts),
         )  # fmt: skip
-        n = facts.whole("n", "the number of records", 2)
-        return Recipe(kind, name, said, n, {}, ("fit", "FILE"))
+        return Recipe(kind, name, said, how_many(facts), {}, ("fit", "FILE"))
 
     def guess(self, facts: Facts, plan: OnePlan) -> np.ndarray:
         return shapes.model_rows(list(facts.ranges("inputs", "inputs").values()), *ends(facts, "low", "high", "value"))
 
     def roles(self, facts: Facts) -> tuple[Role, ...]:
-        inputs = tuple(Role(f"input {name}", f"Column of {name}") for name in facts.ranges("inputs", "inputs"))
-        return (*inputs, Role("target", "Column of what is explained"))
+        return (*input_roles(facts, "inputs"), Role("target", "Column of what is explained"))
 
     def column_words(self, chosen: Chosen, facts: Facts) -> list[str]:
         return ["--target", chosen.columns["target"][0]]
+
+
+def inputs_said(ranges: dict[str, tuple[float, float]], *more: str) -> Said:
+    """The domain of the inputs, with their names on the command line."""
+    sides = list(ranges.values())
+    return Said(
+        "domain", sides, f"[{pairs(sides)}]", ("--inputs", ",".join(ranges), *repeated("--domain", sides), *more)
+    )
 
 
 def smaller(
@@ -151,8 +155,7 @@ def smaller(
 ) -> tuple[type[KernelPlan | SmootherPlan], str]:
     """By moments or by a penalised loss, as :class:`dpfda.KernelRegressor` chooses."""
     keywords: dict[str, Any] = {fact.name: fact.value for fact in budget(facts)}
-    n = facts.whole("n", "the number of records", 2)
-    kind = type(squared_plan(n=n, domain=list(ranges.values()), bound=bound, **keywords))
+    kind = type(squared_plan(n=how_many(facts), domain=list(ranges.values()), bound=bound, **keywords))
     return kind, f"plans.{kind.__name__}"
 
 
@@ -160,6 +163,7 @@ class Classes(OfModels):
     """A class told from inputs."""
 
     key, title, verb = "classes", "A class told from inputs", "fit"
+    judged = 50
     fieldsets: ClassVar[tuple[Fieldset, ...]] = (
         WHO,
         Fieldset("What tells them apart", (INPUTS,)),
@@ -173,15 +177,13 @@ class Classes(OfModels):
         ranges, classes = facts.ranges("inputs", "inputs"), tuple(facts.listed("classes"))
         if len(classes) < 2:
             raise WrongField("classes", "there are at least two classes", f"{len(classes)}", "Write no and yes.")
-        words = [word for a, b in ranges.values() for word in ("--domain", colon(a, b))]
-        sides = ", ".join(f"({spelt(a)}, {spelt(b)})" for a, b in ranges.values())
         said = (
             *budget(facts),
-            Said("domain", list(ranges.values()), f"[{sides}]", ("--inputs", ",".join(ranges), *words)),
+            inputs_said(ranges),
             Said("names", tuple(ranges)),
             Said("classes", classes, command=("--classes", ",".join(classes))),
         )
-        n = facts.whole("n", "the number of records", 2)
+        n = how_many(facts)
         if len(classes) == 2:
             return Recipe(KernelPlan, "plans.KernelPlan", said, n, {}, ("fit", "FILE"))
         return Recipe(one_each, "plans.KernelPlan", said, n, {}, ("fit", "FILE"), classes)
@@ -190,8 +192,7 @@ class Classes(OfModels):
         return shapes.class_rows(list(facts.ranges("inputs", "inputs").values()), len(facts.listed("classes")))
 
     def roles(self, facts: Facts) -> tuple[Role, ...]:
-        inputs = tuple(Role(f"input {name}", f"Column of {name}") for name in facts.ranges("inputs", "inputs"))
-        return (*inputs, Role("target", "Column of the class", prefers="text"))
+        return (*input_roles(facts, "inputs"), Role("target", "Column of the class", prefers="text"))
 
     def column_words(self, chosen: Chosen, facts: Facts) -> list[str]:
         return ["--target", chosen.columns["target"][0]]
@@ -219,27 +220,44 @@ class Classes(OfModels):
         return np.concatenate(batches)
 
     def release_python(self, chosen: Chosen, facts: Facts, ledger: str, output: str) -> list[str]:
-        inputs = [name for role in self.roles(facts)[:-1] for name in chosen.columns[role.name]]
+        module, read = ("parquet", "") if chosen.path.suffix == ".parquet" else ("csv", _arrow_options(chosen))
+        name = "read_table" if module == "parquet" else "read_csv"
+        columns = [_arrow_name(name, chosen) for role in self.roles(facts) for name in chosen.columns[role.name]]
+        domain = ", ".join(f"{name!r}: {side}" for name, side in facts.ranges("inputs", "inputs").items())
         said = {fact.name: fact.text for fact in self.recipe(facts).facts if fact.name != "names"}
-        words = [f"    {name}={text}," for name, text in said.items()]
-        kind = "parquet" if chosen.path.suffix == ".parquet" else "csv"
-        dialect = (
-            {"sep": chosen.separator, "decimal": chosen.decimal, "encoding": chosen.encoding} if kind == "csv" else {}
-        )
-        how = "".join(f", {name}={value!r}" for name, value in dialect.items() if value not in (None, "."))
+        said["domain"] = f"{{{domain}}}"
         return [
-            "import pandas",
+            "import numpy as np",
+            f"from pyarrow import {module}",
             "import dpfda as dp",
             "",
-            f"table = pandas.read_{kind}({chosen.name!r}{how})",
+            f"table = {module}.{name}({chosen.name!r}{read})",
             "model = dp.KernelClassifier(",
-            *words,
-            f"    n={facts.whole('n', 'the number of records', 2)},",
+            *(f"    {name}={text}," for name, text in said.items()),
+            f"    n={how_many(facts)},",
             f"    ledger={ledger!r},",
             ")",
-            f"model.fit(table[{inputs!r}], table[{chosen.columns['target'][0]!r}])",
+            f"inputs = np.column_stack([table[name] for name in {columns[:-1]!r}])",
+            f"model.fit(inputs, table[{columns[-1]!r}].cast('string').to_pylist())",
             f"model.save({output!r})",
         ]
+
+
+def _arrow_name(name: str, chosen: Chosen) -> str:
+    """A column as arrow calls it: without names f0, f1, ..."""
+    return f"f{int(name) - 1}" if chosen.ignored is None else name
+
+
+def _arrow_options(chosen: Chosen) -> str:
+    """How a text file is written, as arrow is told of it."""
+    read = [f"encoding={chosen.encoding!r}"] if chosen.encoding else []
+    read += ["autogenerate_column_names=True"] if chosen.header is False else []
+    parse = [f"delimiter={chosen.separator!r}"] if chosen.separator else []
+    convert = [f"decimal_point={chosen.decimal!r}"] if chosen.decimal != "." else []
+    options = {"read": read, "parse": parse, "convert": convert}
+    return "".join(
+        f", {name}_options=csv.{name.title()}Options({', '.join(words)})" for name, words in options.items() if words
+    )
 
 
 def one_each(n: int, epsilon: Fraction, classes: tuple[str, ...], **facts: Any) -> ClassPlan:

@@ -8,7 +8,7 @@ import numpy as np
 
 from dpfda.plans import DensityPlan, SurvivalPlan
 from dpfda.studio import shapes
-from dpfda.studio.fields import Facts, Field, Fieldset, WrongField, spelt
+from dpfda.studio.fields import Facts, Field, Fieldset, WrongField, to_text
 from dpfda.studio.kinds.base import (
     EPSILON,
     GROUPS,
@@ -22,10 +22,12 @@ from dpfda.studio.kinds.base import (
     Kind,
     Role,
     budget,
-    colon,
     ends,
     number_of,
+    pairs,
+    repeated,
     unit,
+    with_unit,
 )
 from dpfda.studio.said import OnePlan, Recipe, Said
 
@@ -42,10 +44,6 @@ TWO = (
     Field("low2", "Its lowest possible value", "number", "0", half=True),
     Field("high2", "Its highest possible value", "number", "1", half=True),
 )
-
-
-def named(name: str, named_unit: str) -> str:
-    return f"{name} ({named_unit})" if named_unit else name
 
 
 class Density(Kind):
@@ -69,15 +67,13 @@ class Density(Kind):
     def recipe(self, facts: Facts) -> Recipe:
         n, groups = number_of(facts)
         sides = [ends(facts, "low", "high", "value")]
-        axes = [named(facts["axis"] or "x", facts["axis_unit"])]
+        axes = [with_unit(facts["axis"] or "x", facts["axis_unit"])]
         if facts["axis2"]:
             sides.append(ends(facts, "low2", "high2", "value"))
-            axes.append(named(facts["axis2"], facts["axis2_unit"]))
-        domain = ", ".join(f"({spelt(low)}, {spelt(high)})" for low, high in sides)
-        words = [word for low, high in sides for word in ("--domain", colon(low, high))]
+            axes.append(with_unit(facts["axis2"], facts["axis2_unit"]))
         said = [
             *budget(facts),
-            Said("domain", sides, f"[{domain}]", tuple(words)),
+            Said("domain", sides, f"[{pairs(sides)}]", repeated("--domain", sides)),
             Said("axes", axes, repr(axes), ("--axis", ",".join(axes))),
         ]
         if facts.choice("outside", ("raise", "clip")) == "clip":
@@ -119,12 +115,12 @@ class Survival(Kind):
 
     def recipe(self, facts: Facts) -> Recipe:
         n, groups = number_of(facts)
-        horizon, axis = facts.number("horizon", "the horizon"), named(facts["axis"] or "time", facts["axis_unit"])
+        horizon, axis = facts.number("horizon", "the horizon"), with_unit(facts["axis"] or "time", facts["axis_unit"])
         if horizon <= 0:
             raise WrongField("horizon", "the horizon is above 0", facts["horizon"], "Write 365, say.")
         said = (
             *budget(facts),
-            Said("horizon", horizon, spelt(horizon), ("--horizon", spelt(horizon))),
+            Said("horizon", horizon, to_text(horizon), ("--horizon", to_text(horizon))),
             Said("axis", axis, command=("--axis", axis)),
             *unit(facts),
         )

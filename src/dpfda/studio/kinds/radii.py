@@ -4,11 +4,8 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-import numpy as np
-
-from dpfda.bounds import Range
 from dpfda.plans.radius import RadiusPlan
-from dpfda.studio.fields import Facts, Field, Fieldset, WrongField, spelt
+from dpfda.studio.fields import Facts, Field, Fieldset, WrongField, to_text
 from dpfda.studio.kinds.base import (
     EPSILON,
     KNOWN,
@@ -20,13 +17,13 @@ from dpfda.studio.kinds.base import (
     Chosen,
     Kind,
     Role,
+    bound,
     budget,
-    colon,
-    ends,
+    how_many,
     unit,
 )
 from dpfda.studio.kinds.curves import ALONG, along
-from dpfda.studio.said import OnePlan, Recipe, Said, in_shell
+from dpfda.studio.said import Recipe, Said, in_shell
 
 
 class Radius(Kind):
@@ -45,22 +42,17 @@ class Radius(Kind):
     )  # fmt: skip
 
     def recipe(self, facts: Facts) -> Recipe:
-        low, high = ends(facts, "low", "high", "value")
         share = facts.number("quantile", "the share of curves")
         if not 0 < share < 1:
             raise WrongField("quantile", "a share lies between 0 and 1", facts["quantile"], "Write 0.95.")
         said = (
             *(fact for fact in budget(facts) if fact.name != "record"),
-            Said("bound", Range(low, high), f"dp.Range({spelt(low)}, {spelt(high)})", ("--range", colon(low, high))),
+            bound(facts),
             *along(facts),
-            Said("quantile", share, spelt(share), ("--quantile", spelt(share))),
+            Said("quantile", share, to_text(share), ("--quantile", to_text(share))),
             *unit(facts),
         )
-        n = facts.whole("n", "the number of records", 2)
-        return Recipe(RadiusPlan, "plans.RadiusPlan", said, n, {}, ("radius", "FILE", "--dry-run"))
-
-    def guess(self, facts: Facts, plan: OnePlan) -> np.ndarray:
-        return np.zeros(0)
+        return Recipe(RadiusPlan, "plans.RadiusPlan", said, how_many(facts), {}, ("radius", "FILE", "--dry-run"))
 
     def roles(self, facts: Facts) -> tuple[Role, ...]:
         return (Role("values", "Columns of the values", many=True),)

@@ -11,16 +11,16 @@ if (form) {
     const field = document.getElementById(slider.dataset.for), steps = slider.dataset.steps.split(" ");
     const near = (value) => steps.reduce((best, step, i) =>
       Math.abs(Math.log(step / value)) < Math.abs(Math.log(steps[best] / value)) ? i : best, 0);
-    const settle = () => {
+    const follow = () => {
       const value = Number(field.value);
       if (value > 0) slider.value = near(value);
       slider.setAttribute("aria-valuetext", field.value);
     };
-    settle();
+    follow();
     slider.hidden = false;
-    slider.addEventListener("input", () => { field.value = steps[slider.value]; settle(); if (form.dataset.quick) ask(0); });
+    slider.addEventListener("input", () => { field.value = steps[slider.value]; follow(); if (form.dataset.quick) ask(0); });
     slider.addEventListener("change", () => ask(0));
-    field.addEventListener("input", settle);
+    field.addEventListener("input", follow);
   }
 
   // Questions that depend on another answer.
@@ -55,6 +55,18 @@ if (form) {
     field.setAttribute("aria-describedby", words.id);
   };
 
+  // What keeps the picture from following: it stays, and it is said that it is of what stood here before.
+  const trouble = (words) => {
+    document.getElementById("trouble")?.remove();
+    const note = document.createElement("div"), line = document.createElement("p");
+    note.id = "trouble";
+    note.className = "note poor";
+    note.setAttribute("role", "alert");
+    line.textContent = words + " What you see is of what stood here before.";
+    note.append(line);
+    result.prepend(note);
+  };
+
   async function renew() {
     if (running) { again = true; return; }
     running = true;
@@ -62,20 +74,20 @@ if (form) {
     result.setAttribute("aria-busy", "true");
     try {
       const answer = await fetch(form.dataset.part + "?" + asked, { credentials: "same-origin" });
-      if (answer.ok) {
+      if (!answer.ok) {
+        const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+        trouble(page.querySelector("main p")?.textContent ?? "The studio refused this page: load it again.");
+      } else {
         const open = [...result.querySelectorAll("details")].map((each) => each.open);
         result.innerHTML = await answer.text();
         result.querySelectorAll("details").forEach((each, i) => { each.open = Boolean(open[i]); });
         mark();
         history.replaceState(null, "", form.getAttribute("action") + "?" + asked);
-        const { value: carried, dataset: { wrong } } = document.getElementById("carried");
-        for (const each of form.querySelectorAll("[name]")) {
-          if (each.name === wrong) each.setAttribute("aria-invalid", "true");
-          else each.removeAttribute("aria-invalid");
-        }
-        for (const each of form.querySelectorAll("p.error")) each.hidden = each.id !== wrong + "-error";
+        const carried = document.getElementById("carried").value;
         for (const link of document.querySelectorAll("[data-carry]")) link.href = link.dataset.carry + "?" + carried;
       }
+    } catch {
+      trouble("The studio does not answer: it may have ended.");
     } finally {
       running = false;
       result.setAttribute("aria-busy", "false");
@@ -89,12 +101,21 @@ if (form) {
     if (event.target.id === "what" || event.target.dataset.still || event.target.classList.contains("slider")) return;
     ask(form.dataset.quick ? 60 : 600);
   });
-  document.getElementById("what").addEventListener("change", () => form.requestSubmit());
+
+  // Another kind is another form. A mouse asks for it at once, keys with Enter or on the way out: arrows pass by.
+  const what = document.getElementById("what"), kind = what.value;
+  let keys = false;
+  const turn = () => { if (what.value !== kind) form.requestSubmit(); };
+  what.addEventListener("pointerdown", () => { keys = false; });
+  what.addEventListener("keydown", (event) => { keys = true; if (event.key === "Enter") turn(); });
+  what.addEventListener("change", () => { if (!keys) turn(); });
+  what.addEventListener("blur", turn);
 }
 
 const watch = document.getElementById("watch");
 if (watch) {
   // Words and progress change in place: whoever is at the Cancel button stays there, and a reader hears news only.
+  let missed = 0;
   const look = async () => {
     const job = document.getElementById("job");
     if (job.dataset.over === "yes") { location.reload(); return; }
@@ -111,8 +132,13 @@ if (watch) {
         if (made.dataset.cancellable === "no") document.getElementById("cancel")?.remove();
         job.dataset.over = made.dataset.over;
       }
-    } catch { /* the studio may have ended: the page stays as it is */ }
-    setTimeout(look, 400);
+      missed = 0;
+    } catch { missed += 1; }
+    if (missed < 10) { setTimeout(look, 400); return; }
+    job.querySelector("progress")?.remove();
+    document.getElementById("cancel")?.remove();
+    document.getElementById("told").textContent = "The studio does not answer: it may have ended. Its ledger, which the terminal "
+      + "and a new studio show, tells whether this was charged.";
   };
   if (document.getElementById("job").dataset.over === "no") setTimeout(look, 400);
 }
