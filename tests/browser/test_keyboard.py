@@ -146,7 +146,7 @@ def test_every_question_can_be_reached_without_script(new_page, studio):
     page.locator("#what").select_option("survival")
     page.get_by_role("button", name="Update").click()
     expect(page.locator("#horizon")).to_be_visible()
-    walks.arrived(page)
+    walks.arrived(page, "#what")
 
 
 def test_cancel_without_script(new_page, studio, study):

@@ -106,7 +106,7 @@ def test_another_kind_keeps_how_many_and_epsilon(planner):
     for what in ("percentiles", "density", "survival", "regression", "classes", "radius", "mean"):
         planner.locator("#what").select_option(what)
         expect(planner.locator("input[name=was]")).to_have_value(what)
-        walks.arrived(planner)
+        walks.arrived(planner, "#what")
         expect(planner.locator("#n")).to_have_value("2500")
         expect(planner.locator("#epsilon")).to_have_value("0.7")
         expect(planner.locator("#result [role=alert]")).to_have_count(0)
@@ -184,7 +184,8 @@ def test_a_narrow_band_finds_what_it_takes(planner, vary):
     planner.locator("#wish").fill("0.05")
     planner.locator("#vary").select_option(vary)
     planner.get_by_role("button", name="Find").click()
-    walks.arrived(planner)
+    walks.arrived(planner, "#found")
+    expect(planner.get_by_text("on the band is at most")).to_be_in_viewport()
     planner.get_by_role("link", name="Use it").click()
     walks.arrived(planner)
     assert float(planner.locator(f"#{vary}").input_value()) > {"epsilon": 1, "n": 1000}[vary]

@@ -160,10 +160,10 @@ def enter(page: Page, studio: Studio) -> None:
     arrived(page)
 
 
-def arrived(page: Page) -> None:
-    """A new page is there: its heading has the focus. Earlier a field would take it away, which no person is fast
-    enough for."""
-    expect(page.get_by_role("heading", level=1)).to_be_focused()
+def arrived(page: Page, on: str = "h1") -> None:
+    """A new page is there: its heading has the focus, or what was asked for. Earlier a field would take it away, which
+    no person is fast enough for."""
+    expect(page.locator(on)).to_be_focused()
 
 
 def base(page: Page) -> str:
@@ -196,7 +196,7 @@ def plan(page: Page, walk: Walk) -> str:
     if page.locator("#what").input_value() != walk.what:
         page.locator("#what").select_option(walk.what)
         expect(page.locator("input[name=was]")).to_have_value(walk.what)
-        arrived(page)
+        arrived(page, "#what")
     for each in page.locator("#planner details:has(fieldset)").all():
         each.evaluate("each => { each.open = true }")
     for name, text in walk.facts.items():

@@ -19,6 +19,7 @@ from typer.testing import CliRunner
 
 import dpfda as dp
 from dpfda.cli import app
+from dpfda.core import codec
 from dpfda.ledger import Output
 
 PLAN = dp.MeanPlan(n=20, epsilon="1/4", bound=dp.L2Ball(1.0), grid=6, method=dp.methods.QR(eta=2.0, psi=1e-3))
@@ -333,3 +334,18 @@ def test_a_ledger_that_cannot_note_an_output_costs_no_release(book, tmp_path, mo
     code, said = invoke(*words, "--ledger", book.path)
     assert (code, "is written, but the ledger could not note it: It is locked." in said) == (0, True)
     assert dp.load(tmp_path / "m.json").entry == 1
+
+
+def test_verify_finds_a_release_that_is_not_what_the_ledger_noted(book, tmp_path):
+    made, path = release(book), tmp_path / "mean.json"
+    made.save(path)
+    book.record_output(made, path)
+    assert invoke("ledger", "verify", book.path, path)[0] == 0
+    body = json.loads(path.read_text())
+    kind, version = body.pop("dpfda"), body.pop("version")
+    body.pop("sha256")
+    body["values"] = [each + 1 for each in body["values"]]
+    path.write_text(codec.seal(kind, version, body))
+    code, said = invoke("ledger", "verify", book.path, path)
+    assert code == 4
+    assert "not the file that was written under entry 1" in " ".join(said.split())

@@ -177,3 +177,15 @@ def test_what_is_shown_is_what_is_read(written):
 def test_a_record_whose_number_is_missing_or_censored_is_not_taken_for_names(written, first):
     found = columns_of(written(f"{first}\nBob,5\nCarol,7\n"))
     assert (found.header, found.names) == (None, None)
+
+
+@pytest.mark.parametrize(
+    "first",
+    ["Alice Smith,BDL,withdrawn", "Alice Smith,abc,xyz", "C50,deceased,lost"],
+    ids=["codes", "again", "missing"],
+)
+def test_words_that_stand_for_no_number_are_not_shown_as_names(tmp_path, first):
+    rows = [f"Person {i},{i}.5,{i}.25" for i in range(20)] + ["Bob,abc,7"]
+    (tmp_path / "lab.csv").write_text("\n".join([first, *rows, ""]))
+    found = columns_of(tmp_path / "lab.csv")
+    assert (found.header, found.names) == (None, None)

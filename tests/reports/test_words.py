@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 
@@ -9,6 +10,7 @@ import numpy as np
 import pytest
 
 import dpfda as dp
+from dpfda.core import codec
 from dpfda.core.errors import printable
 from dpfda.reports import words
 from dpfda.reports.parts import Note, Verdict
@@ -183,6 +185,31 @@ def test_a_plan_is_held_against_what_is_left(study):
     assert "This plan would take epsilon 1, and leave 0.5." in fits.text
     beyond = section(dp.MeanPlan(epsilon=2, **facts), "Budget of the study", ledger=ledger)
     assert "it would be refused" in beyond.text
+
+
+def test_a_file_that_is_not_the_one_that_was_written_is_told(tmp_path):
+    ledger = dp.Ledger.create(tmp_path / "study.ledger", epsilon=4, study="homes")
+    curves = np.random.default_rng(1).uniform(0, 1, (400, 12))
+    release = dp.mean(curves, epsilon=1, bound=dp.Range(0, 1), ledger=ledger)
+    path = tmp_path / "mean.json"
+    release.save(path)
+    words = "not the file that was written under entry 1"
+    assert words not in dp.report(path, ledger)  # nothing was noted
+    ledger.record_output(release, path)
+    assert words not in dp.report(path, ledger)
+    assert words not in dp.report(release, ledger)
+    copy = tmp_path / "copy.json"
+    copy.write_bytes(path.read_bytes())
+    assert words not in dp.report(copy, ledger)
+    body = json.loads(path.read_text())
+    kind, version = body.pop("dpfda"), body.pop("version")
+    body.pop("sha256")
+    body["values"] = [1.9 - each for each in body["values"]]
+    forged = tmp_path / "forged.json"
+    forged.write_text(codec.seal(kind, version, body))
+    assert dp.load(forged).entry == 1
+    assert words in dp.report(forged, ledger)
+    assert words not in dp.report(forged)
 
 
 def test_a_budget_that_renews(tmp_path):

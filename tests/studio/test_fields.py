@@ -120,8 +120,8 @@ def test_ranges_may_have_names_of_several_words():
 
 @pytest.mark.parametrize("text", ["", "1", "1 a", "1 nan", "1 inf"])
 def test_a_curve_has_two_numbers_or_more(text):
-    with pytest.raises(WrongField, match="at least two numbers"):
-        facts(groups=text).numbers("groups", "they")
+    with pytest.raises(WrongField, match="at least two of them"):
+        facts(groups=text).numbers("groups", "of them")
 
 
 @pytest.mark.parametrize(
@@ -130,13 +130,13 @@ def test_a_curve_has_two_numbers_or_more(text):
      ("0.2,0.5 0.3", [0.2, 0.5, 0.3]), ("1,2,3 4,5,6", [1, 2, 3, 4, 5, 6])],
 )  # fmt: skip
 def test_a_curve_is_read_however_people_separate_numbers(text, numbers):
-    assert facts(groups=text).numbers("groups", "they").tolist() == numbers
+    assert facts(groups=text).numbers("groups", "of them").tolist() == numbers
 
 
 @pytest.mark.parametrize("text", ["0,2, 0,5", "1,000 2,000", "1,2 3,4,5", "1, 2,3"])
 def test_a_curve_whose_commas_may_be_either_is_refused(text):
-    with pytest.raises(WrongField, match="at least two numbers"):
-        facts(groups=text).numbers("groups", "they")
+    with pytest.raises(WrongField, match="at least two of them"):
+        facts(groups=text).numbers("groups", "of them")
 
 
 def test_ranges_take_decimal_commas():
@@ -160,3 +160,8 @@ def test_a_wrong_field_keeps_its_name_through_a_pickle():
 def test_a_ladder_stays_between_its_ends():
     assert ladder(50, 1_000_000)[0] == "50"
     assert ladder(50, 1_000_000)[-1] == "1000000"
+
+
+def test_no_more_groups_than_a_page_can_plan():
+    with pytest.raises(WrongField, match="up to 24 groups, got 25"):
+        facts(groups="\n".join(f"g{i}=50" for i in range(25))).sizes("groups")

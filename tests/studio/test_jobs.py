@@ -15,7 +15,7 @@ import dpfda as dp
 from dpfda.core.watching import Phase
 from dpfda.studio.fields import Facts
 from dpfda.studio.folder import Folder
-from dpfda.studio.jobs import Job, Jobs, Order
+from dpfda.studio.jobs import Job, Jobs, Order, _claim
 from dpfda.studio.kinds import Chosen
 from dpfda.studio.kinds.curves import Mean
 from dpfda.studio.planner import make_plan
@@ -252,3 +252,38 @@ def test_a_job_that_could_not_start_leaves_its_ticket_good():
 def test_facts_of_an_order_are_those_of_its_form(order):
     assert isinstance(order.facts, Facts)
     assert order.facts.query() == "n=50&high=1&points=4"
+
+
+def test_two_results_of_one_name_are_two_files(order):
+    class Meets(Job):
+        """Somebody else takes the name in the last moment before the writing."""
+
+        def _claimed_place(self):
+            order.output.write_text("mine")
+            return super()._claimed_place()
+
+    job = Meets(order, Folder(order.output.parent))
+    job.run()
+    assert job.state == "done"
+    assert order.output.read_text() == "mine"
+    beside = order.output.with_stem("mean-2")
+    assert dp.load(beside).entry == 1
+    assert "came meanwhile" in " ".join(job.cautions)
+
+
+def test_many_who_want_one_name_have_one_file_each(order, tmp_path):
+    place = tmp_path / "one.json"
+    answers: list[bool] = []
+    threads = [threading.Thread(target=lambda: answers.append(_claim(place))) for _ in range(16)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(answers) == [False] * 15 + [True]
+
+
+def test_the_room_that_is_reserved_holds_the_result(order):
+    plan = make_plan({"what": "covariance", "points": "120", "n": "500"})[3]
+    release = plan.release(np.random.default_rng(1).uniform(0, 2, (500, 120)))
+    assert len(release.to_json()) < replace(order, plan=plan).room
+    assert replace(order, plan=make_plan({"what": "covariance", "points": "400"})[3]).room > 10 * len(release.to_json())

@@ -114,6 +114,31 @@ def test_a_guess_that_is_the_middle_of_the_bound_is_shown(planner):
     assert planned.word == "mostly noise"  # there is nothing to see
 
 
+@pytest.mark.parametrize(
+    ("said", "field", "words"),
+    [({"high": "0.9"}, "most", "between 0 and 0.9"), ({"low": "40", "high": "400"}, "least", "between 40 and 400"),
+     ({"most": "0.1"}, "most", "not below the lowest"), ({"least": ""}, "least", "is a number"),
+     ({"shape": "own", "curve": "0 1 3"}, "curve", "between 0 and 2")],
+)  # fmt: skip
+def test_a_guess_that_values_cannot_have_is_refused_where_it_stands(planner, said, field, words):
+    planned = planner.planned({"what": "mean", **said})
+    assert planned.wrong == field
+    assert words in planned.error
+
+
+def test_a_wider_bound_is_a_worse_verdict(planner):
+    errors = [planner.planned({"what": "mean", "high": high}).rows[0][1] for high in ("2", "6", "20")]
+    assert float(errors[0].split()[0]) < float(errors[1].split()[0]) < float(errors[2].split()[0])
+    assert planner.planned({"what": "mean", "high": "20"}).word != "clear"
+
+
+def test_word_and_cure_are_of_one_piece(planner):
+    for epsilon in ("0.1", "0.15", "0.2", "0.3", "0.5"):
+        planned = planner.planned({"what": "mean", "epsilon": epsilon, "high": "3"})
+        better = {"mostly noise": "Coarse from", "coarse": "Clear from", "clear": ""}[planned.word]
+        assert better in planned.sentences[-1], planned.sentences
+
+
 def test_names_beside_the_plan_do_not_change_its_digest():
     one = make_plan({"what": "mean"})[3]
     other = make_plan({"what": "mean", "record": "home", "value": "heat", "value_unit": "J"})[3]

@@ -90,11 +90,38 @@ def test_more_people_and_more_epsilon_are_a_better_verdict(planner):
     assert poor.head[0] == "poor"
 
 
-def test_a_wish_finds_the_first_step_that_is_enough():
-    found = reach({"what": "mean"}, 0.05, "epsilon")
+def test_percentiles_have_a_band_for_each_level(planner):
+    planned = planner.planned({"what": "percentiles"})
+    (picture,) = planned.pictures
+    assert len(picture.shades) == 5
+    assert any("for the percentiles of the population" in name for name, _ in planned.rows)
+    assert planner.planned({"what": "percentiles", "n": "300", "epsilon": "0.3"}).wide
+
+
+def test_a_band_that_hides_the_shape_is_not_called_clear(planner):
+    planned = planner.planned({"what": "density"})
+    assert planned.word == "clear"
+    assert planned.wide
+    assert planned.head[0] == "fair"
+    assert "band will not show the shape" in planned.head[1]
+
+
+def test_a_wish_finds_what_is_enough():
+    found, width = reach({"what": "mean"}, 0.05, "epsilon")
     assert float(found) > 1
-    assert reach({"what": "mean"}, 1e-9, "epsilon") == ""
-    assert reach({"what": "mean"}, 1e9, "n") == "50"
+    assert width <= 0.05
+    none, narrowest = reach({"what": "mean"}, 1e-9, "epsilon")
+    assert none == ""
+    assert narrowest > 1e-9
+    assert reach({"what": "mean"}, 1e9, "n")[0] == "50"
+
+
+def test_a_wish_is_granted_between_the_steps_of_the_scale():
+    steps = next(each for part in KINDS["survival"].fieldsets for each in part.fields if each.name == "n").steps
+    found, width = reach({"what": "survival"}, 0.05, "n")
+    assert width <= 0.05
+    assert found not in steps
+    assert float(found) > 0
 
 
 @pytest.mark.parametrize(
@@ -108,8 +135,9 @@ def test_a_wish_is_offered_where_it_can_be_granted(planner, said, ways):
 
 def test_a_wish_holds_at_every_point_of_the_band():
     said = {"what": "survival", "n": "500"}
-    found = reach(said, 0.1, "epsilon")
+    found, width = reach(said, 0.1, "epsilon")
     kind, facts, _, plan = make_plan({**said, "epsilon": found})
     (each,) = hypotheticals(kind, facts, plan, 2, 0).values()
     half = (each.band().upper - each.band().lower) / 2
     assert half.mean() < half.max() <= 0.1
+    assert half.max() == pytest.approx(width)

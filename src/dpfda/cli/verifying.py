@@ -15,9 +15,11 @@ from dpfda.cli.commands import Keywords, command
 from dpfda.cli.console import FOUND, out
 from dpfda.core import codec
 from dpfda.core.errors import FileError, LedgerError, printable
-from dpfda.core.files import read_text
+from dpfda.core.files import digest_of, read_text
 from dpfda.ledger import Ledger, tables
 from dpfda.ledger.releases import Charged
+from dpfda.reports.budget import told_of_file
+from dpfda.results.saved import Saved
 
 #: Files of ours that hold no release.
 OTHERS = ("plan", "summary", "audit")
@@ -34,7 +36,8 @@ def ledger_verify(
 ) -> None:
     """Check the ledger in use: every seal, that it is no copy, and that it holds the charges of saved releases.
 
-    A release that was never charged, or whose charge is missing, and a damaged file are findings: exit code 4. Files
+    A release that was never charged, or whose charge is missing, a damaged file, and one that is not what the ledger
+    noted for its charge are findings: exit code 4. Files
     that are no releases are skipped. A copy, such as an officer gets, is checked with --copy.
 
     Example: dpfda ledger verify study.ledger mean.json
@@ -77,8 +80,10 @@ class Verification:
         for file, answer in zip(loaded, answers, strict=True):
             if answer.entry is None:
                 self.problems[file] = answer.problem
-            else:
-                self.entries[file] = answer.entry.number
+                continue
+            self.entries[file] = answer.entry.number
+            if told := told_of_file(cast(Saved, loaded[file]), self.ledger, digest_of(file)):
+                self.problems[file] = told
 
     @property
     def unseen(self) -> list[int]:

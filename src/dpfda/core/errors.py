@@ -23,7 +23,9 @@ def shown(value: object) -> str:
     """
     if isinstance(value, tuple):
         return f"({', '.join(map(shown, value[:9]))}{',' if len(value) == 1 else ''})"[:60]
-    harmless = value is None or isinstance(value, bool | int | float | str | Fraction)
+    if isinstance(value, Fraction):
+        return str(value)[:60]
+    harmless = value is None or isinstance(value, bool | int | float | str)
     return repr(value)[:60] if harmless and type(value).__module__ != "numpy" else type(value).__name__
 
 

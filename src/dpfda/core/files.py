@@ -20,7 +20,7 @@ from typing import BinaryIO
 from dpfda.core.errors import FileError, ParameterError, shown
 
 Name = str | os.PathLike[str]
-#: Space that a reservation takes, enough for any output, so that a full disk is found before the charge.
+#: Bytes that a reservation takes, enough for most outputs, so that a full disk is found before the charge.
 ROOM = 1 << 20
 DATABASE = b"SQLite format 3\0"
 #: Bytes of a plan, a release or a summary: beyond what the largest grids and lattices need.
@@ -30,7 +30,7 @@ MOST_TEXT = 1 << 29
 class Reserved:
     """A place for one output: an open file beside it, waiting for content."""
 
-    def __init__(self, path: Name):
+    def __init__(self, path: Name, room: int = ROOM):
         self.path = Path(path)
         self._aside: Path | None = None
         self._handle: int | None = None
@@ -43,7 +43,7 @@ class Reserved:
                 self._check_replaceable()
             self._handle, aside = tempfile.mkstemp(dir=self.path.parent, prefix=".dpfda-")
             self._aside = Path(aside)
-            _take_room(self._handle)
+            _take_room(self._handle, room)
         except FileError:
             raise
         except OSError as error:
@@ -90,13 +90,15 @@ class Reserved:
 
 
 @contextmanager
-def reserved(paths: Sequence[Name | None], besides: Sequence[Name | None] = ()) -> Iterator[dict[Path, Reserved]]:
-    """Places for several outputs, all different and none of the files `besides` that are in use."""
+def reserved(
+    paths: Sequence[Name | None], besides: Sequence[Name | None] = (), room: int = ROOM
+) -> Iterator[dict[Path, Reserved]]:
+    """Places for several outputs of so many bytes, all different and none of the files `besides` that are in use."""
     wanted = check_apart(paths, besides)
     places: dict[Path, Reserved] = {}
     try:
         for path in wanted:
-            places[path] = Reserved(path)
+            places[path] = Reserved(path, room)
         yield places
     finally:
         for place in places.values():
@@ -115,10 +117,10 @@ def check_apart(paths: Sequence[Name | None], besides: Sequence[Name | None]) ->
     return wanted
 
 
-def _take_room(handle: int) -> None:
+def _take_room(handle: int, room: int) -> None:
     if hasattr(os, "posix_fallocate"):
         try:
-            os.posix_fallocate(handle, 0, ROOM)
+            os.posix_fallocate(handle, 0, room)
         except OSError as error:
             if error.errno not in (errno.EOPNOTSUPP, errno.EINVAL):  # a file system that cannot say
                 raise

@@ -32,7 +32,7 @@ class ForecastAccuracy(Accuracy):
     """Of a mean of curves, over a class of them: smooth and rough, with bounds that are right or too large."""
 
     plan: MeanPlan
-    signal_name = "the mean's own variation about its level (root mean squares)"
+    signal_name = "a typical mean's variation about its level (root mean squares)"
 
     @cached_property
     def members(self) -> MeanClass | None:

@@ -15,6 +15,7 @@ import numpy as np
 
 from dpfda.core.checks import check_integer, check_positive
 from dpfda.core.codec import frozen_array
+from dpfda.core.errors import ParameterError
 from dpfda.plans.bound_fit import Guess
 from dpfda.plans.guesses import AnyPlan, Guessed
 from dpfda.plans.invented import Invented, simulated, statistic
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
 
 #: Simulated releases that the typical width of a band is taken from.
 FEW = 2
+#: Simulated releases at most.
+MOST = 100_000
 #: Where the records of a population are drawn, among the stages of a release: after all of them.
 SAMPLING = 1 << 16
 #: What would be said of the making of a release.
@@ -214,6 +217,8 @@ class Imagining:
         """
         plan = cast(AnyPlan, self)
         size = check_integer("size", size, 1, "It is how many releases are simulated.")
+        if size > MOST:
+            raise ParameterError(f"size must be at most {MOST:,}", size, "Pass size=100, say.")
         seed = check_integer("seed", seed, 0, "Any whole number will do.")
         check_positive("spread", spread)
         guessed = plan._guesses.take(plan, guess, seed, spread)

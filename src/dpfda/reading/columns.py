@@ -30,7 +30,10 @@ FIRST_BYTES, FIRST_ROWS, LONGEST_CELL = 1 << 16, 500, 64
 DAYS: Final = re.compile(r"\d{1,4}[./-]\d{1,2}[./-]\d{1,4}([ T]\d{1,2}:\d{2}(:\d{2})?)?", re.ASCII)
 #: Columns of numbers or days that have to speak for names where there are texts too; words that stand for no number.
 SURE = 2
-MISSING: Final = {"na", "nd", "nan", "null", "none", "nil", "unknown", "missing", "refused", "error", "inf", "infinity"}
+MISSING: Final = {
+    "na", "nd", "nan", "null", "none", "nil", "unknown", "missing", "refused", "error", "inf", "infinity", "bdl", "bld",
+    "lod", "loq", "trace", "positive", "negative", "lost", "withdrawn", "deceased", "censored", "invalid", "pending",
+}  # fmt: skip
 INTEGER: Final = re.compile(r"[+-]?\d+", re.ASCII)
 
 
@@ -129,8 +132,9 @@ def _of_text(
     begins = header is not False and (header is True or _may_be_names(first.cells, text.decimal))
     names = first.cells if begins else None
     written = TextLayout(first.delimiter, names, len(first.cells), first.returns, text.decimal, first.encoding)
-    kinds = _kinds(place, written)
-    if header is None and begins and not _surely_names(first.cells, kinds, text.decimal):
+    kinds, words = _kinds(place, written)
+    again = not words.isdisjoint(cells.bare(cell).casefold() for cell in first.cells)  # as codes for no value are
+    if header is None and begins and (again or not _surely_names(first.cells, kinds, text.decimal)):
         return None, None, kinds
     if names is not None:
         text_layout.check_names(names)
@@ -164,16 +168,20 @@ def _is_a_name(cell: str, decimal: str) -> bool:
     return begins and bare.casefold() not in MISSING and _kind(cell, decimal) == TEXT
 
 
-def _kinds(place: Place, written: TextLayout) -> tuple[str, ...]:
-    """What most cells of each column are, by the first rows."""
+def _kinds(place: Place, written: TextLayout) -> tuple[tuple[str, ...], set[str]]:
+    """What most cells of each column are, by the first rows; and the words that stand in them."""
     found: list[Counter[str]] = [Counter() for _ in range(written.width)]
+    words: set[str] = set()
     lines = next((block for block in delimited.line_blocks(place, written, FIRST_BYTES) if block is not None), b"")
     for line in lines.decode("utf-8", "replace").split("\n")[:FIRST_ROWS]:
         row, closed = cells.split(line, written.delimiter)
         if closed and len(row) == written.width:
             for counts, cell in zip(found, row, strict=True):
-                counts[_kind(cell, written.decimal)] += 1
-    return tuple(map(_most, found))
+                kind = _kind(cell, written.decimal)
+                counts[kind] += 1
+                if kind == TEXT:
+                    words.add(cells.bare(cell).casefold())
+    return tuple(map(_most, found)), words
 
 
 def _most(counts: Counter[str]) -> str:

@@ -7,7 +7,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import TypeAlias, cast
 
-from dpfda.core.errors import LedgerError
+from dpfda.core.errors import LedgerError, printable
 from dpfda.ledger import Ledger
 from dpfda.ledger.entries import Book
 from dpfda.ledger.releases import Charged
@@ -16,12 +16,16 @@ from dpfda.pages.bars import Bar
 from dpfda.reports.numbers import moment
 from dpfda.reports.parts import Block, Note, Pictures, Section, Table, Words
 from dpfda.reports.words import Planned
+from dpfda.results import RadiusRelease, Release
+from dpfda.results.joint import JointRelease
 from dpfda.results.saved import Saved
 from dpfda.results.statements import Released, charged_to
 
 #: A ledger, or where it is.
 LedgerOrPath: TypeAlias = Ledger | str | os.PathLike[str] | None
 TITLE = "Budget of the study"
+#: What a charge is made for; a difference is made of it later.
+WRITTEN = (Release, RadiusRelease, JointRelease)
 
 
 def opened(ledger: LedgerOrPath) -> Ledger | None:
@@ -43,6 +47,19 @@ def of_release(release: Saved, ledger: Ledger | None) -> Section:
         took = f"{took[:-1]} and delta {float(own.delta):g}."
     renewed = [Words(str(release.renewal))] if release.renewal else []
     return Section(TITLE, [Words(f"{balance(book)} {took}"), Pictures((bar(book, own.number),)), *renewed])
+
+
+def told_of_file(release: Saved, ledger: Ledger | None, digest: str) -> str:
+    """That a file is not the one that was written for its charge, by the digest that the ledger noted; else nothing."""
+    if ledger is None or not digest or not isinstance(release, WRITTEN):
+        return ""
+    noted = [output for output in ledger.outputs() if output.charge == release.entry]
+    if not noted or any(output.sha256 == digest for output in noted):
+        return ""
+    return (
+        f"This is not the file that was written under entry {release.entry}: the ledger noted another digest for "
+        f"“{printable(noted[-1].file)}”. It was changed since, or made from it."
+    )
 
 
 def of_plan(plan: Planned, ledger: Ledger) -> Section:

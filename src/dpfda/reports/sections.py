@@ -33,6 +33,7 @@ def sections(
     ledger: budget.LedgerOrPath = None,
     *,
     file: str = "",
+    digest: str = "",
     rows: int | None = PRINTED,
     level: float = LEVEL,
 ) -> list[Section]:
@@ -46,6 +47,8 @@ def sections(
         The ledger that was charged (or that a plan would be charged to).
     file : str, optional
         What the file of it is called, for the commands at the end.
+    digest : str, optional
+        SHA-256 of that file: where the ledger noted another one for the charge, the report says so first.
     rows : int, optional
         About how many rows the table of values has; None for every point.
     level : float, optional
@@ -72,8 +75,9 @@ def sections(
     name = "" if book is None else book.path.name
     if isinstance(thing, Plan | JointPlan):
         return planned.sections(thing, book, file or "plan.json")
+    other = [Note(told, "poor")] if (told := budget.told_of_file(thing, book, digest)) else []
     return [
-        Section("What was released", [*_warning(thing), *_shown(thing, rows, level)]),
+        Section("What was released", [*other, *_warning(thing), *_shown(thing, rows, level)]),
         *_comparisons(thing, level),
         Section("Who is protected, and how well", [Words(text) for text in words.protected(thing)]),
         Section(_sure_title(thing), [Words(text) for text in how_sure(thing, level)]),
@@ -169,7 +173,7 @@ def _checks(thing: Saved, file: str, ledger: str) -> list[Block]:
     )
     return [
         Code((f"dpfda show {quoted(file)}", verify, f"dpfda audit {quoted(file)}")),
-        Words(f"The first refuses an edited file; {charged}; the third attacks the plan and reads no data."),
+        Words(f"The first refuses a damaged file; {charged}; the third attacks the plan and reads no data."),
     ]
 
 

@@ -48,14 +48,14 @@ def widths(release: Release | Difference, level: float = LEVEL) -> list[str]:
         return [_width(found[0], unit)]
     band = release.shown_band(level)
     name = "noise" if band.covers == "noise only" else "confidence"
-    return [f"The {percent(level)} {name} band is {_sized(band.lower, band.upper, unit)} wide."]
+    return [f"The {percent(level)} {name} band is {_sized(band.lower, band.upper, unit)}."]
 
 
 def _width(curve: Curve, unit: str) -> str:
     kind = "noise" if curve.covers_noise_only else "confidence"
-    words = f"the {percent(curve.band.level)} {kind} band is {_sized(curve.band.lower, curve.band.upper, unit)} wide"
+    words = f"the {percent(curve.band.level)} {kind} band is {_sized(curve.band.lower, curve.band.upper, unit)}"
     if curve.noise is not None:
-        words = f"the noise band is {_sized(curve.noise.lower, curve.noise.upper, unit)} wide, {words}"
+        words = f"the noise band is {_sized(curve.noise.lower, curve.noise.upper, unit)}, {words}"
     last = "it holds" if curve.noise is None else "each holds"
     return (
         f"{words[:1].upper()}{words[1:]}; {last} at all points at once, and a feature smaller than this may be noise."
@@ -67,7 +67,7 @@ def _several(found: list[Curve], unit: str) -> str:
     kind = "noise" if found[0].covers_noise_only else "confidence"
     each = "; ".join(f"{curve.name}: {_sized(curve.band.lower, curve.band.upper, unit)}" for curve in found)
     return (
-        f"So wide are the {percent(found[0].band.level)} {kind} bands: {each}. They hold for all curves and all points "
+        f"The {percent(found[0].band.level)} {kind} bands are, {each}. They hold for all curves and all points "
         "at once, and a feature smaller than this may be noise."
     )
 

@@ -107,7 +107,7 @@ def _caption(found: list[Curve], axis: Grid, where: np.ndarray) -> str:
     several = f"; in brackets the {band_name(found[0].band.covers, found[0].band.level)}" if len(found) > 1 else ""
     if len(where) == axis.size:
         return f"All {axis.size} points of the grid{several}."
-    return f"{len(where)} of {axis.size} points of the grid{several}; release.to_csv() has all of them."
+    return f"{len(where)} of {axis.size} points of the grid{several}; the table as CSV has all of them."
 
 
 def band_name(covers: str, level: float) -> str:
@@ -157,7 +157,7 @@ def _plane(release: Release, rows: int) -> Table:
 def _part_of(shown: int, size: int) -> str:
     if shown == size:
         return f"All {size} points of the grid."
-    return f"{shown} of {size} points of the grid; release.to_csv() has all of them."
+    return f"{shown} of {size} points of the grid; the table as CSV has all of them."
 
 
 @table.register
@@ -174,7 +174,7 @@ def _covariance(release: CovarianceRelease, rows: int | None = None, level: floa
         for text, i in zip(axis_texts(axis.points, where), where, strict=True)
     )
     head = (axis.label, str(release.measure).replace("covariance", "variance", 1), band_name(band.covers, level))
-    caption = f"Variances at {len(where)} of {axis.size} points; release.to_csv() has all pairs of points."
+    caption = f"Variances at {len(where)} of {axis.size} points; the table as CSV has all pairs of points."
     return Table(head, lines, caption)
 
 

@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 
 from dpfda.core.errors import ParameterError, shown
-from dpfda.core.files import write_whole
+from dpfda.core.files import digest_of, write_whole
 from dpfda.core.version import VERSION
 from dpfda.pages.render import page
 from dpfda.plans.base import Plan
@@ -63,27 +63,27 @@ def report(
     >>> "by a factor of at most 2.72" in page, "<script" in page
     (True, False)
     """
-    file, subject = "", thing
+    file, digest, subject = "", "", thing
     if isinstance(subject, str | os.PathLike):
-        file, subject = Path(subject).name, read_subject(subject)
+        file, digest, subject = Path(subject).name, digest_of(Path(subject)), read_subject(subject)
     if not isinstance(subject, Release | RadiusRelease | JointRelease | Difference | Plan | JointPlan):
         raise ParameterError(
             "a report is of a release or a plan", shown(thing), "Pass one, or the path of a saved one."
         )
-    made = page_of(subject, ledger, file)
+    made = page_of(subject, ledger, file, digest)
     if path is not None:
         write_whole(path, made)
     return made
 
 
-def page_of(thing: Saved | words.Planned, ledger: budget.LedgerOrPath = None, file: str = "") -> str:
-    """The page of a release or a plan; `file` is what its file is called."""
+def page_of(thing: Saved | words.Planned, ledger: budget.LedgerOrPath = None, file: str = "", digest: str = "") -> str:
+    """The page of a release or a plan; `file` is what its file is called, `digest` what it holds."""
     return page(
         "report.html",
         TEMPLATES,
         title=title(thing),
         subtitle=subtitle(thing),
-        sections=sections(thing, ledger, file=file),
+        sections=sections(thing, ledger, file=file, digest=digest),
         foot=foot(thing),
     )
 

@@ -21,6 +21,11 @@ def word_for(ratio: float, few: bool = False) -> str:
     return WORDS[0] if ratio <= CLEAR else WORDS[1]
 
 
+def _better(word: str) -> str:
+    """The next better word; nothing for what is clear."""
+    return "" if word == WORDS[0] else WORDS[WORDS.index(word) - 1]
+
+
 class Verdict:
     """What a release will be worth, from public facts alone: a sentence, and the figures behind it.
 
@@ -63,7 +68,7 @@ class Verdict:
     @property
     def better(self) -> str:
         """The next better word; nothing for what is clear."""
-        return "" if self.word == WORDS[0] else WORDS[WORDS.index(self.word) - 1]
+        return _better(self.word)
 
     @cached_property
     def needs(self) -> dict[str, float]:
@@ -73,16 +78,22 @@ class Verdict:
     @property
     def cure(self) -> str:
         """The same in words; empty for what is clear."""
-        if not self.better:
+        return self.cure_for(self.word)
+
+    def cure_for(self, word: str) -> str:
+        """What it takes to get beyond a word, that of a simulation say, in words; empty for what is clear."""
+        better = _better(word)
+        if not better:
             return ""
+        needs = self.needs if word == self.word else self._find(better)
         ways = {
             "epsilon": "from epsilon {:.3g} on",
             "n": f"from {{:,.0f}} {self._records} on",
             "bound": "within a bound of radius {:.3g}, if that holds most of them",
         }
-        found = [ways[name].format(value) for name, value in self.needs.items()]
+        found = [ways[name].format(value) for name, value in needs.items()]
         return (
-            f"{self.better.capitalize()} {', or '.join(found)}."
+            f"{better.capitalize()} {', or '.join(found)}."
             if found
             else "More records or epsilon alone are not enough here: try another method."
         )

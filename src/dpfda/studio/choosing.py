@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from dpfda.core.errors import ParameterError
+from dpfda.core.errors import FileError, ParameterError
 from dpfda.plans import GroupPlan
 from dpfda.reading import columns_of
 from dpfda.reading.columns import FileColumns
@@ -73,6 +73,21 @@ def how_many_values(facts: Facts) -> int | None:
     return facts.whole("points", "the number of values", 2) if "points" in facts else None
 
 
+def hints(roles: Sequence[Role], columns: FileColumns, facts: Facts) -> list[str]:
+    """Why nothing is suggested for the values, where kinds of columns tell."""
+    numbers = sum(kind in NUMBERS for kind in columns.kinds)
+    if columns.header is None or not any(role.prefers == "number" for role in roles):
+        return []
+    if not numbers:
+        return ["No column holds numbers. If decimals stand after a comma, say so under “How the file is written”."]
+    width = how_many_values(facts)
+    if width is not None and numbers < width:
+        return [f"The plan has {width} values of one curve, and only {numbers} columns of this file hold numbers."]
+    if width is not None and stretch(names_of(columns), columns.kinds, width) is None:
+        return [f"No {width} columns stand together that could only be the values: choose the first and the last."]
+    return []
+
+
 def stretch(names: Sequence[str], kinds: Sequence[str], width: int) -> tuple[int, int] | None:
     """The first and last of as many columns of numbers as the plan has, if only one stretch of them fits.
 
@@ -123,7 +138,7 @@ def chosen_in(said: Mapping[str, str], kind: Kind, facts: Facts, found: Found, p
             )  # fmt: skip
         picked[role.name] = tuple(names[place] for place in places)
     grouped = isinstance(plan, GroupPlan)
-    by = names[_place(names, said.get("by", ""), Role("by", "the groups"))] if grouped else ""
+    by = names[_place(names, said.get("by", ""), Role("by", "Column of the groups"))] if grouped else ""
     person = facts["person"] if facts.get("protect") == "all" else ""
     if person and person not in names:
         raise ParameterError("the column that says whose a row is must be in the file", repr(person), "Mend the plan.")
@@ -151,5 +166,5 @@ def _places(names: list[str], role: Role, said: Mapping[str, str]) -> list[int]:
 def _place(names: list[str], text: str, role: Role) -> int:
     """The number of a column: addresses hold no names."""
     if text not in map(str, range(len(names))):
-        raise ParameterError(f"a column is chosen for: {role.label}", "none", HERE)
+        raise FileError(f"No column was chosen for “{role.label}”. {HERE}")
     return int(text)

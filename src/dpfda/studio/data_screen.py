@@ -12,7 +12,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from dpfda.core.errors import DpfdaError
-from dpfda.studio.choosing import look, suggested
+from dpfda.studio.choosing import hints, look, suggested
 from dpfda.studio.kinds import Kind
 from dpfda.studio.phrases import for_page
 from dpfda.studio.planning_screen import carried_by, said_in
@@ -30,6 +30,7 @@ def data_screen(request: Request) -> Response:
         "error": planned.error,
         "roles": (),
         "chosen": {},
+        "hints": [],
     }
     if said.get("file") and planned.plan is not None:
         try:
@@ -38,6 +39,7 @@ def data_screen(request: Request) -> Response:
             roles = planned.kind.roles(planned.facts)
             facts |= {"file": found, "columns": columns, "roles": roles}
             facts["chosen"] = suggested(roles, columns, planned.facts, said)
+            facts["hints"] = hints(roles, columns, planned.facts)
             facts["output"] = said.get("output", default_output(planned.kind))
         except DpfdaError as error:
             facts["error"] = for_page(str(error))

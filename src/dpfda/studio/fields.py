@@ -22,6 +22,8 @@ from dpfda.core.errors import ParameterError, shown
 LONGEST = 20_000
 #: Digits of a whole number: more than there are people.
 DIGITS = 12
+#: Groups, each of which is planned and drawn.
+MOST_GROUPS = 24
 #: What people put between thousands beside a comma, a thousand and more with commas, and what may be that or a decimal.
 _GAPS = re.compile(r"(?<=\d)[ \u00a0\u202f'](?=\d{3}(?!\d))")
 _THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2}(,\d{3})+(\.\d+)?")
@@ -116,7 +118,9 @@ class Facts(Mapping[str, str]):
         text = _GAPS.sub("", self[name])
         text = text.replace(",", "") if _THOUSANDS.fullmatch(text) else text
         if not (text.isascii() and text.isdigit()) or len(text) > DIGITS or int(text) < least:
-            raise WrongField(name, f"{what} is a whole number of at least {least}", shown(self[name]), "Write 1000.")
+            raise WrongField(
+                name, f"{what} is a whole number of at least {least}", shown(self[name]), "Write 1500, say."
+            )
         return int(text)
 
     def amount(self, name: str, what: str) -> Fraction:
@@ -147,7 +151,7 @@ class Facts(Mapping[str, str]):
             parts = self[name].replace(";", " ").replace(",", " ").split()
         found = np.array([number_in(part) for part in parts])  # a comma behind one, and decimal commas: nobody knows
         if found.size < 2 or not np.isfinite(found).all():
-            raise WrongField(name, f"{what} are at least two numbers", f"{len(parts)} of them", "Write 0.2 0.5 0.3.")
+            raise WrongField(name, f"there are at least two {what}", f"{len(parts)} of them", "Write 0.2 0.5 0.3.")
         return found
 
     def each(self, name: str, what: str) -> list[float]:
@@ -165,6 +169,9 @@ class Facts(Mapping[str, str]):
                     name, "groups are names with their numbers, each once", shown(part), "Write north=500, one a line."
                 )
             found[group.strip()] = int(size)
+        if len(found) > MOST_GROUPS:
+            rule = f"the page plans for up to {MOST_GROUPS} groups"
+            raise WrongField(name, rule, f"{len(found)}", "Use the command or Python for more.")
         if len(found) == 1:
             raise WrongField(name, "there are at least two groups", "one", "Add another, or leave this empty.")
         return found

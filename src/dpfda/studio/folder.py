@@ -35,8 +35,8 @@ class Found:
     size: str
     date: str
     place: Path
-    #: What tells it from another file, or from itself when it was changed: place on the disk, size, time.
-    mark: tuple[int, int, int, int]
+    #: What tells it from another file, or from itself when it was changed: place on the disk, size, times.
+    mark: tuple[int, int, int, int, int]
 
 
 @dataclass
@@ -55,7 +55,7 @@ class Folder:
 
     def saved(self) -> list[Found]:
         """Files in which releases may be, the last one first."""
-        return sorted(self._walk((".json",)), key=lambda each: each.mark[-1], reverse=True)
+        return sorted(self._walk((".json",)), key=lambda each: each.mark[3], reverse=True)
 
     def _walk(self, endings: tuple[str, ...]) -> Iterator[Found]:
         for place, folders, names in os.walk(self.root, followlinks=False):
@@ -91,7 +91,7 @@ class Folder:
         sealed = hmac.new(self.key, os.fsencode(name), hashlib.sha256).hexdigest()[:32]
         date = datetime.fromtimestamp(told.st_mtime).strftime("%Y-%m-%d %H:%M")
         shown = name.encode("utf-8", "backslashreplace").decode()
-        mark = (told.st_dev, told.st_ino, told.st_size, told.st_mtime_ns)
+        mark = (told.st_dev, told.st_ino, told.st_size, told.st_mtime_ns, told.st_ctime_ns)
         return Found(sealed, shown, _size(told.st_size), date, place, mark)
 
 

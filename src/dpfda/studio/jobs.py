@@ -11,6 +11,7 @@ import os
 import secrets
 import threading
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -28,6 +29,8 @@ from dpfda.studio.said import AnyPlan
 log = logging.getLogger("dpfda")
 #: Only whoever runs the studio reads what it writes.
 MODE = 0o600
+#: Bytes for each point of what is released, with room to spare.
+BYTES = 100
 CANCELLED = "The release was cancelled. Nothing was charged."
 
 
@@ -51,6 +54,12 @@ class Order:
     operator: str = ""
     #: The address of the page where it was chosen.
     query: str = ""
+
+    @property
+    def room(self) -> int:
+        """Bytes that its result may take."""
+        sizes = (getattr(member, "problem", None) for member in self.plan.members.values())
+        return files.ROOM + BYTES * sum(problem.grid.size for problem in sizes if problem is not None)
 
 
 @dataclass
@@ -156,31 +165,52 @@ class Job:
     def _run(self) -> None:
         order = self.order
         ledger = WatchedLedger(order.ledger, order.study, order.note, order.operator, job=self)
-        with files.reserved([order.output], [order.file.place, order.ledger]) as places:
+        with files.reserved([order.output], [order.file.place, order.ledger], order.room) as places:
             self.folder.check_same(order.file)
             if os.path.lexists(order.output):
                 raise DpfdaError("There is a file of this name already. Choose another name; nothing was charged.")
             with watched(self.watch):
                 release = order.kind.release(order.plan, order.chosen, order.facts, ledger, order.plan.query)
             place = places[order.output]
-            place.path = self._free_place()
-            place.write(release.to_json(), MODE)
+            place.path = self._claimed_place()
+            try:
+                place.write(release.to_json(), MODE)
+            except DpfdaError:
+                _remove_empty(place.path)
+                raise
             try:
                 Ledger(order.ledger).record_output(release, place.path)
             except DpfdaError as error:  # the result is there all the same
                 self.cautions.append(f"The result is written, and the ledger could not note its file: {error}")
 
-    def _free_place(self) -> Path:
-        """Where the result goes: beside a file that came there meanwhile, never over it."""
+    def _claimed_place(self) -> Path:
+        """Where the result goes: a new file, beside one that came there meanwhile, never over it."""
         wanted = place = self.order.output
         number = 1
-        while os.path.lexists(place):
+        while not _claim(place):
             number += 1
             place = wanted.with_stem(f"{wanted.stem}-{number}")
         if place != wanted:
             self.order = replace(self.order, output=place)
             self.cautions.append(f"A file called {wanted.name} came meanwhile, so the result is in {place.name}.")
         return place
+
+
+def _claim(place: Path) -> bool:
+    """Make an empty file, which nobody else can make then; False where there is something already."""
+    try:
+        os.close(os.open(place, os.O_CREAT | os.O_EXCL | os.O_WRONLY, MODE))
+    except FileExistsError:
+        return False
+    except OSError:  # the writing that follows says what is wrong
+        return True
+    return True
+
+
+def _remove_empty(place: Path) -> None:
+    with suppress(OSError):
+        if place.stat().st_size == 0:
+            place.unlink()
 
 
 @dataclass(frozen=True)

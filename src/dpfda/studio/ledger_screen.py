@@ -16,6 +16,8 @@ from dpfda.core.errors import DpfdaError
 from dpfda.reports import budget
 from dpfda.results.base import plain_cell
 from dpfda.studio.accounts import Row, amount
+from dpfda.studio.fields import in_python
+from dpfda.studio.phrases import for_page
 from dpfda.studio.planning_screen import attachment, kept_in
 from dpfda.studio.release_screen import NOTHING_DONE, form_of
 from dpfda.studio.state import Studio, studio_of
@@ -24,10 +26,13 @@ RESULTS = {"here": "result here", "changed": "result was changed", "not found": 
 NAMES = ("number", "time", "operator", "query", "note", "epsilon", "delta", "period", "plan", "seal", "result")
 
 
-def ledger_screen(request: Request, words: str = "", status: int = 200) -> Response:
+def ledger_screen(
+    request: Request, words: str = "", status: int = 200, form: Mapping[str, str] | None = None
+) -> Response:
     studio = studio_of(request)
     verified = request.query_params.get("check") == "yes" and studio.account.path is not None
     facts: dict[str, Any] = {"rows": [], "bar": None, "said": words, "results": RESULTS, "found": []}
+    facts["form"] = {"study": "", "epsilon": "", "period": "", **(form or {})}
     facts["done"] = studio.deeds.job(request.query_params.get("made", "")) or ""
     facts["ticket"] = studio.deeds.make("ledger")
     if studio.account.path is None:
@@ -71,7 +76,7 @@ def ledger_change(request: Request) -> Response:
     try:
         studio.deeds.use(ticket, lambda _: _change(studio, request.url.path.rpartition("/")[2], form))
     except DpfdaError as error:
-        return ledger_screen(request, str(error), 422)
+        return ledger_screen(request, for_page(str(error)), 422, form)
     kept, made = kept_in(request), studio.deeds.job(ticket)
     said = f"made={ticket}" if made else ""
     return RedirectResponse(f"{studio.keys.path}/ledger?{'&'.join(filter(None, (kept, said)))}", 303)
@@ -79,7 +84,8 @@ def ledger_change(request: Request) -> Response:
 
 def _change(studio: Studio, what: str, form: Mapping[str, str]) -> str:
     if what == "create":
-        studio.account.create(form.get("study", "").strip(), form.get("epsilon", "").strip(), form.get("period", ""))
+        epsilon = in_python(form.get("epsilon", ""))
+        studio.account.create(form.get("study", "").strip(), epsilon, form.get("period", ""))
         return "The ledger is made."
     place = studio.folder.root / f"study-{datetime.now(UTC):%Y%m%d-%H%M%S}.backup"
     studio.account.need().backup(place)

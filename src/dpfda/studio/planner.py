@@ -37,6 +37,9 @@ HEADS = {
     "mostly noise": ("poor", "Mostly noise: do not release this plan"),
 }
 
+#: The same where the curve comes out close, and the band that says how close is too wide to show it.
+WIDE = ("fair", "Close, if your guess is right, but its band will not show the shape")
+
 
 @dataclass(frozen=True)
 class Planned:
@@ -54,15 +57,16 @@ class Planned:
     python: tuple[str, ...] = ()
     #: Empty where no command plans without data.
     command: str = ""
-    #: Whether what is released is a curve with a band about it.
+    #: Whether what is released is a curve with a band about it, and whether a flat line fits inside.
     has_band: bool = False
+    wide: bool = False
     error: str = ""
     wrong: str = ""
 
     @property
     def head(self) -> tuple[str, str]:
         """How the verdict looks, and its headline."""
-        return HEADS[self.word]
+        return WIDE if self.word == "clear" and self.wide else HEADS[self.word]
 
 
 @dataclass
@@ -159,7 +163,8 @@ def _planned(kind: Kind, facts: Facts, seed: int) -> Planned:
         with one_blas_thread():  # a release that is simulated is many small matrices
             shown = _shown(kind, facts, plan, seed)
     except WrongField as error:
-        return Planned(kind, facts, error=f"{error.rule}. {error.cure}", wrong=error.name)
+        words = f"{error.rule}. {error.cure}"
+        return Planned(kind, facts, error=f"{words[:1].upper()}{words[1:]}", wrong=error.name)
     except DpfdaError as error:
         return Planned(kind, facts, error=str(error))
     return Planned(
@@ -195,17 +200,19 @@ def _shown(kind: Kind, facts: Facts, plan: AnyPlan, seed: int) -> dict[str, Any]
     drawn = {name: replace(each, values=each.values[:count]) for name, each in drawn.items()}
     worst = max(found.values(), key=lambda each: each.ratio)
     sentences = [figures.sentence(each, name, plan) for name, each in found.items()]
-    bands = {name: each.band() for name, each in found.items() if views.has_band(each)}
-    if any(band.lower.max() <= band.upper.min() for band in bands.values()):
+    bands = {name: each.band() for name, each in found.items() if views.has_bands(each)}
+    wide = any(views.holds_a_flat_line(band) for band in bands.values())
+    if wide:
         sentences.append("A flat line fits inside the band of such a release: the band alone does not show the shape.")
     if worst.word != "clear":
-        sentences.append(_verdict(plan, worst).cure)
+        sentences.append(_verdict(plan, worst).cure_for(worst.word))
     return {
         "word": worst.word,
         "sentences": tuple(filter(None, sentences)),
         "pictures": tuple(views.pictures(drawn, bands)),
         "rows": figures.rows(plan, found, bands),
-        "has_band": bool(bands),
+        "has_band": any(views.has_band(each) for each in found.values()),
+        "wide": wide,
     }
 
 
@@ -227,8 +234,11 @@ def can_vary(planned: Planned) -> tuple[str, ...]:
     return ("epsilon",) if isinstance(planned.plan, GroupPlan) else ("epsilon", "n")
 
 
-def reach(said: Mapping[str, str], target: float, vary: str) -> str:
-    """The epsilon, or the n, from which on the band is at most `target` to either side; empty if none is."""
+def reach(said: Mapping[str, str], target: float, vary: str) -> tuple[str, float]:
+    """The epsilon, or the n, from which on the band is at most `target` to either side, and how far it then reaches.
+
+    Empty where none on the scale will do: then it is how narrow the band is at the end of the scale.
+    """
     kind, facts, _, _ = make_plan(said)
     field = next(each for part in kind.fieldsets for each in part.fields if each.name == vary)
 
@@ -238,9 +248,23 @@ def reach(said: Mapping[str, str], target: float, vary: str) -> str:
         return max(float((band.upper - band.lower).max() / 2) for band in bands)
 
     low, high = 0, len(field.steps) - 1
-    if half(field.steps[high]) > target:
-        return ""
+    if (width := half(field.steps[high])) > target:
+        return "", width
     while low < high:
         middle = (low + high) // 2
-        low, high = (low, middle) if half(field.steps[middle]) <= target else (middle + 1, high)
-    return field.steps[high]
+        if (now := half(field.steps[middle])) <= target:
+            high, width = middle, now
+        else:
+            low = middle + 1
+    found = field.steps[high]
+    for text in _between(field.steps[high - 1], found) if high else ():  # the step may be a large one
+        if (now := half(text)) <= target:
+            return text, now
+    return found, width
+
+
+def _between(low: str, high: str) -> list[str]:
+    """Three numbers between two steps of a scale, round as they are."""
+    first, last = float(low), float(high)
+    found = [f"{first + (last - first) * share:.2g}" for share in (0.25, 0.5, 0.75)]
+    return [text if "e" not in text else f"{float(text):.10g}" for text in found if first < float(text) < last]

@@ -78,15 +78,13 @@ def _reached(planned: Planned, said: dict[str, str]) -> tuple[str, str]:
     if not target > 0:
         return "How narrow the band should be is a number above 0, such as 0.1.", ""
     try:
-        found = reach({"what": planned.kind.key, **planned.facts}, target, vary)
+        found, width = reach({"what": planned.kind.key, **planned.facts}, target, vary)
     except DpfdaError as error:
         return for_page(str(error)), ""
     if not found:
-        return f"No {vary} on the scale makes the band that narrow.", ""
-    return (
-        f"From {vary} {found} on the band is at most ± {target:g}.",
-        f"{carried_by(planned)}&{urlencode({vary: found})}",
-    )
+        return f"No {vary} on the scale makes the band that narrow: at its end it is ± {width:.2g}.", ""
+    where = f"{carried_by(planned)}&{urlencode({vary: found})}"
+    return f"From {vary} {found} on the band is at most ± {target:g}: there it is ± {width:.2g}.", where
 
 
 def plan_download(request: Request) -> Response:

@@ -63,7 +63,11 @@ def order_of(studio: Studio, said: Mapping[str, str]) -> Order:
         )
     output = studio.folder.root / f"{name}.json"
     if os.path.lexists(output):
-        raise ParameterError("a new file is written", f"{name}.json, which exists already", "Choose another name.")
+        raise ParameterError(
+            "a new file is written",
+            f"{name}.json, which exists already",
+            "See it under Results, or choose another name.",
+        )
     ledger.check(plan.epsilon, plan.delta)
     note, operator = (said.get(name, "").strip()[:500] for name in ("note", "operator"))
     Ledger(ledger.path, ledger.name, note, operator)  # refuses what no ledger takes
@@ -106,6 +110,7 @@ def _columns(order: Order) -> list[tuple[str, str]]:
         said = names[0] if len(names) == 1 else f"{names[0]} to {names[-1]} ({len(names)} columns)"
         rows.append((role.label, said))
     rows += [("Column of the groups", order.chosen.by)] if order.chosen.by else []
+    rows += [(label, text) for label, text in (("Who", order.operator), ("Note", order.note)) if text]
     return rows + _limits(order)
 
 
@@ -147,15 +152,14 @@ def release_now(request: Request) -> Response:
     """The last word: a ticket leads to one job, however often it is sent."""
     studio, form = studio_of(request), form_of(request)
     ticket = form.get("ticket", "")
-    if (job := studio.tickets.job(ticket)) is not None:
-        return RedirectResponse(f"{studio.keys.path}/job/{job.id}", 303)
-    order = studio.tickets.order(ticket)
-    if order is None:
-        return studio.screen("problem", "release", "", 409, words=NOTHING_DONE, back=f"{studio.keys.path}/data")
-    with studio.last_word:  # two pages for one plan speak one after the other
-        if words := _missing(studio, order, form):
-            return _confirm(studio, order, ticket, words, 422)
-        job = studio.tickets.use(ticket, studio.jobs.start)
+    with studio.last_word:  # two pages for one plan, or two clicks on one page, speak one after the other
+        job, order = studio.tickets.job(ticket), studio.tickets.order(ticket)
+        if job is None and order is None:
+            return studio.screen("problem", "release", "", 409, words=NOTHING_DONE, back=f"{studio.keys.path}/data")
+        if job is None and order is not None:
+            if words := _missing(studio, order, form):
+                return _confirm(studio, order, ticket, words, 422)
+            job = studio.tickets.use(ticket, studio.jobs.start)
     assert job is not None
     return RedirectResponse(f"{studio.keys.path}/job/{job.id}", 303)
 
@@ -164,7 +168,8 @@ def _missing(studio: Studio, order: Order, form: Mapping[str, str]) -> str:
     """What a last word lacks."""
     if form.get("study", "").strip() != order.study:
         return "Type the name of the study, as it stands above. Nothing was charged."
-    before = bool(_before(order, studio.account.need().history())) or studio.jobs.under_way(order.plan.digest)
+    # First what goes on, then what was charged: a job that ends between the two is in one of them.
+    before = studio.jobs.under_way(order.plan.digest) or bool(_before(order, studio.account.need().history()))
     if before and form.get("again") != "yes":
         return (
             "This plan was released before, or is just now. Tick the box if you mean to pay again. Nothing was charged."

@@ -12,13 +12,13 @@ from starlette.responses import PlainTextResponse, Response
 
 from dpfda import results
 from dpfda.core.errors import DpfdaError, FileError, LedgerError
-from dpfda.core.files import read_head
+from dpfda.core.files import digest_of, read_head
 from dpfda.ledger import Ledger
 from dpfda.reports.sections import sections
 from dpfda.reports.writing import page_of, subtitle, title
 from dpfda.results import plots
 from dpfda.results.radius import RadiusRelease
-from dpfda.results.saved import Saved
+from dpfda.results.saved import DAMAGE, Saved
 from dpfda.studio.folder import MOST_FILES, Found
 from dpfda.studio.jobs import Job
 from dpfda.studio.planning_screen import attachment, kept_in
@@ -29,6 +29,8 @@ SAVED = ("release", "releases", "radius", "difference")
 #: Every point of a curve that the page plans; of a surface a table that people can read: all of it is in the CSV.
 ROWS = 2000
 PICTURES = ("png", "svg", "pdf")
+#: Bytes of a release that the page shows.
+LARGEST = 1 << 26
 #: Bytes of a file by which it is told what it is.
 HEAD = 200
 KIND = re.compile(r'\s*\{\s*"dpfda":\s*"(\w+)"')
@@ -70,6 +72,8 @@ def _loaded(studio: Studio, id: str) -> tuple[Found, Saved, Ledger | None]:
     file = studio.folder.file(id)
     if not file.name.endswith(".json"):
         raise FileError("This is no release. Choose one on the page of results.")
+    if file.place.stat().st_size > LARGEST:
+        raise FileError(f"This file is larger than the {LARGEST >> 20} MB that the page shows. Use dpfda show.")
     release = results.load(file.place)
     ledger = studio.account.ledger()
     return file, release, ledger if ledger is not None and ledger.name == release.study else None
@@ -79,11 +83,13 @@ def result_screen(request: Request) -> Response:
     studio = studio_of(request)
     try:
         file, release, ledger = _loaded(studio, request.path_params["result"])
-        problem = ""
+        problem, digest = "", digest_of(file.place)
         try:
-            found = sections(release, ledger, file=file.name, rows=ROWS)
+            found = sections(release, ledger, file=file.name, digest=digest, rows=ROWS)
         except LedgerError as error:
             problem, found = str(error), sections(release, None, file=file.name, rows=ROWS)
+        except DAMAGE:  # numbers that no release has
+            raise FileError(f"{file.name}: what it holds cannot be shown. It was edited, or is damaged.") from None
     except DpfdaError as error:
         return studio.screen("problem", "results", "", 404, words=str(error), back=f"{studio.keys.path}/results")
     jobs = [job for job in studio.jobs.latest().values() if job.order.output == file.place and job.state == "done"]
@@ -140,11 +146,14 @@ def result_download(request: Request) -> Response:
     stem = file.place.name.removesuffix(".json")
     if what == "report.html":
         try:
-            page = page_of(release, ledger, file.place.name)
+            page = page_of(release, ledger, file.place.name, digest_of(file.place))
         except LedgerError:  # as on the page of the result, which says why
             page = page_of(release, None, file.place.name)
         return attachment(page, f"{stem}.report.html")
     contents = _downloads(release)
     if what not in contents:
         return PlainTextResponse("There is no such file.\n", 404)
-    return attachment(contents[what](), f"{stem}.{what}")
+    try:
+        return attachment(contents[what](), f"{stem}.{what}")
+    except DAMAGE:
+        return PlainTextResponse("This cannot be made: the file was edited, or is damaged.\n", 422)

@@ -7,24 +7,33 @@ from collections.abc import Mapping
 import numpy as np
 
 from dpfda.pages.charts import Chart, HeatMap, Line, Shade
-from dpfda.plans import CovariancePlan, KernelPlan, PercentilePlan, RegressionPlan, SurvivalPlan
+from dpfda.plans import CovariancePlan, DensityPlan, KernelPlan, PercentilePlan, RegressionPlan, SurvivalPlan
 from dpfda.plans.hypothetical import Hypothetical
 from dpfda.results.bands import Band
 from dpfda.spaces.grid import Grid
 
+#: What values are where they have no name of their own.
+VALUES = {SurvivalPlan: "share that survives", DensityPlan: "density"}
 GUESS, POSSIBLE = "what you expect", "releases that could come out"
 #: Possible surfaces beside the guess.
 SURFACES = 2
 
 
-def words_of(axis: Grid) -> str:
-    """An axis as people read it."""
-    return f"{axis.name} ({axis.unit})" if axis.unit else axis.name
-
-
 def has_band(found: Hypothetical) -> bool:
     """Whether a possible release is a curve, which a band goes with."""
     return len(found.plan.problem.grid.axes) == 1 and found.truth.ndim == 1
+
+
+def has_bands(found: Hypothetical) -> bool:
+    """The same, or several curves with one each."""
+    return has_band(found) or isinstance(found.plan, PercentilePlan)
+
+
+def holds_a_flat_line(band: Band) -> bool:
+    """Whether a flat line fits inside a band; of several that of the middle one."""
+    lower, upper = (side.reshape(-1, side.shape[-1]) for side in (band.lower, band.upper))
+    middle = len(lower) // 2
+    return bool(lower[middle].max() <= upper[middle].min())
 
 
 def pictures(found: Mapping[str, Hypothetical], bands: Mapping[str, Band]) -> list[Chart | HeatMap]:
@@ -41,7 +50,7 @@ def _pictures(found: Hypothetical, name: str, small: bool, band: Band | None) ->
         axis = plan.grid.axes[0]
         return _surfaces(found, (axis, axis), name, diverging=True)
     if isinstance(plan, PercentilePlan):
-        return [_levels(found, name, small)]
+        return [_levels(found, name, small, band)]
     if len(axes) > 2:
         return []
     if len(axes) == 2:
@@ -57,14 +66,15 @@ def _curve(found: Hypothetical, name: str, small: bool, band: Band | None) -> Ch
     )
     covered = "" if band is None else f"95 % band of a release, for the {band.covers}, everywhere at once"
     shades = () if band is None else (Shade(covered, axis.points, band.lower, band.upper),)
-    value = plan.value or ("share that survives" if isinstance(plan, SurvivalPlan) else "")
+    value = plan.value or VALUES.get(type(plan), "")
     return Chart(
         lines,
         shades,
-        xlabel=words_of(axis),
+        xlabel=axis.label,
         ylabel=value,
         title=name,
         small=small,
+        span=axis.span,
         description=f"The guess as a dashed line, {count} possible releases about it as thin lines, and a band.",
     )
 
@@ -74,7 +84,7 @@ def _rows(values: np.ndarray) -> list[np.ndarray]:
     return list(values.reshape(-1, values.shape[-1]))
 
 
-def _levels(found: Hypothetical, name: str, small: bool) -> Chart:
+def _levels(found: Hypothetical, name: str, small: bool, band: Band | None) -> Chart:
     plan = found.plan
     assert isinstance(plan, PercentilePlan)
     points, axis = plan.grid.points, plan.grid.axes[0]
@@ -84,8 +94,13 @@ def _levels(found: Hypothetical, name: str, small: bool) -> Chart:
         for place in range(len(plan.levels))
     ]
     lines += [Line(f"{GUESS}: {_listed(plan.levels)} %", points, curve, look="guess") for curve in found.truth]
+    shades = [] if band is None else [
+        Shade(f"95 % bands of a release, for the {band.covers}", points, low, high, "wide", place)
+        for place, (low, high) in enumerate(zip(band.lower, band.upper, strict=True))
+    ]  # fmt: skip
     return Chart(
-        tuple(lines), xlabel=words_of(axis), ylabel=plan.value or "", title=name, small=small,
+        tuple(lines), tuple(shades), xlabel=axis.label, ylabel=plan.value or "", title=name, small=small,
+        span=axis.span,
         description=f"Expected percentile curves as dashed lines, {found.size} possible releases as thin lines.",
     )  # fmt: skip
 
@@ -101,10 +116,11 @@ def _surfaces(found: Hypothetical, axes: tuple[Grid, Grid], name: str, diverging
         ("What you expect", found.truth),
         *((f"Possible release {i + 1}", found.values[i]) for i in range(SURFACES)),
     ]
+    top = max(float(np.abs(values).max()) for _, values in shown[: 1 + min(SURFACES, found.size)])
     return [
         HeatMap(
-            values.reshape(size).T, across.span, up.span, words_of(across), words_of(up), "",
-            f"{name}: {title}" if name else title, f"{title} as a map of colours.", diverging,
+            values.reshape(size).T, across.span, up.span, across.label, up.label, "",
+            f"{name}: {title}" if name else title, f"{title} as a map of colours.", diverging, top=top,
         )
         for title, values in shown[: 1 + min(SURFACES, found.size)]
     ]  # fmt: skip
@@ -121,7 +137,8 @@ def _coefficients(found: Hypothetical) -> list[Chart | HeatMap]:
                 *(Line(f"{found.size} {POSSIBLE}", axis.points, values[place], look="thin") for values in found.values),
                 Line(GUESS, axis.points, found.truth[place], look="guess"),
             ),
-            xlabel=words_of(axis), ylabel=plan.value or "", title=name, small=True, zero=place > 0, legend=place == 0,
+            xlabel=axis.label, ylabel=plan.value or "", title=name, small=True, zero=place > 0, legend=place == 0,
+            span=axis.span,
             description=f"The coefficient of {name}: the guess dashed, possible releases as thin lines.",
         )
         for place, name in enumerate(names)

@@ -35,7 +35,8 @@ PROTECT = Field(
 PERSON = Field("person", "The column that says whose a row is", hint="household", when=("protect", ("all",)))
 GROUPS = Field(
     "groups", "One release for each group?", "lines",
-    hint="names with their public numbers, north=500, one a line; empty for one release of all",
+    hint="names with their public numbers, north=500, one a line, instead of how many there are; empty for one release "
+    "of all",
 )  # fmt: skip
 INVALID = Field(
     "invalid", "A row that cannot be used", "choice", "raise",

@@ -63,9 +63,9 @@ EXPECT = Fieldset(
         Field("shape", "Shape", "choice", "peaks", choices=tuple(shapes.CURVES.items())),
         Field("curve", "A public curve", "lines", hint="numbers along the curve, an earlier study's say",
               when=("shape", ("own",))),
-        Field("least", "Its lowest value", "number", "", hint="or empty", half=True),
-        Field("most", "Its highest value", "number", "", hint="or empty", half=True),
-        Field("differ", "One curve differs from it by about", "number", "", hint="or empty"),
+        Field("least", "Its lowest value", "number", "0.2", half=True),
+        Field("most", "Its highest value", "number", "1", half=True),
+        Field("differ", "One curve differs from it by about", "number", "", hint="empty: a quarter of the bound"),
     ),
     hint="a public guess, never the data",
 )  # fmt: skip
@@ -96,11 +96,27 @@ def expected(facts: Facts, points: np.ndarray) -> np.ndarray:
     low, high = ends(facts, "low", "high", "value")
     places = (points - points[0]) / (points[-1] - points[0])
     if facts.choice("shape", shapes.CURVES) == "own":
-        given = facts.numbers("curve", "a public curve")
+        given = facts.numbers("curve", "numbers along a public curve")
+        _check_within(facts, "curve", given, low, high)
         return np.interp(places, np.linspace(0, 1, given.size), given)
-    least = facts.number("least", "the lowest value") if facts["least"] else low + 0.1 * (high - low)
-    most = facts.number("most", "the highest value") if facts["most"] else low + 0.5 * (high - low)
+    least, most = (facts.number(name, "a value that you expect") for name in ("least", "most"))
+    if most < least:
+        raise WrongField(
+            "most", "the highest value that you expect is not below the lowest", facts["most"], "Raise it."
+        )
+    for name, value in (("least", least), ("most", most)):
+        _check_within(facts, name, np.array([value]), low, high)
     return least + (most - least) * shapes.curve(facts["shape"], places)
+
+
+def _check_within(facts: Facts, name: str, values: np.ndarray, low: float, high: float) -> None:
+    """Refuse a guess that the bound would cut: no budget could help."""
+    if values.min() < low or values.max() > high:
+        raise WrongField(
+            name, f"what you expect to see lies between {to_text(low)} and {to_text(high)}, as values can",
+            f"{values.min():g} to {values.max():g}" if values.size > 1 else facts[name],
+            "Change what you expect, or what values can be.",
+        )  # fmt: skip
 
 
 class OfCurves(Kind):
