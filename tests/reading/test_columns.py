@@ -189,3 +189,9 @@ def test_words_that_stand_for_no_number_are_not_shown_as_names(tmp_path, first):
     (tmp_path / "lab.csv").write_text("\n".join([first, *rows, ""]))
     found = columns_of(tmp_path / "lab.csv")
     assert (found.header, found.names) == (None, None)
+
+
+def test_names_may_stand_in_another_column(tmp_path):
+    rows = "\n".join(f"h{i},{i}.5,{i}.25" for i in range(20))
+    (tmp_path / "homes.csv").write_text(f"home,h1,h2\n{rows}\n")
+    assert columns_of(tmp_path / "homes.csv").names == ("home", "h1", "h2")

@@ -133,7 +133,7 @@ def _of_text(
     names = first.cells if begins else None
     written = TextLayout(first.delimiter, names, len(first.cells), first.returns, text.decimal, first.encoding)
     kinds, words = _kinds(place, written)
-    again = not words.isdisjoint(cells.bare(cell).casefold() for cell in first.cells)  # as codes for no value are
+    again = any(map(_stands_in, first.cells, words))  # as codes for no value do
     if header is None and begins and (again or not _surely_names(first.cells, kinds, text.decimal)):
         return None, None, kinds
     if names is not None:
@@ -168,19 +168,23 @@ def _is_a_name(cell: str, decimal: str) -> bool:
     return begins and bare.casefold() not in MISSING and _kind(cell, decimal) == TEXT
 
 
-def _kinds(place: Place, written: TextLayout) -> tuple[tuple[str, ...], set[str]]:
-    """What most cells of each column are, by the first rows; and the words that stand in them."""
+def _stands_in(cell: str, words: set[str]) -> bool:
+    return cells.bare(cell).casefold() in words
+
+
+def _kinds(place: Place, written: TextLayout) -> tuple[tuple[str, ...], list[set[str]]]:
+    """What most cells of each column are, by the first rows; and the words that stand in each."""
     found: list[Counter[str]] = [Counter() for _ in range(written.width)]
-    words: set[str] = set()
+    words: list[set[str]] = [set() for _ in range(written.width)]
     lines = next((block for block in delimited.line_blocks(place, written, FIRST_BYTES) if block is not None), b"")
     for line in lines.decode("utf-8", "replace").split("\n")[:FIRST_ROWS]:
         row, closed = cells.split(line, written.delimiter)
         if closed and len(row) == written.width:
-            for counts, cell in zip(found, row, strict=True):
+            for counts, known, cell in zip(found, words, row, strict=True):
                 kind = _kind(cell, written.decimal)
                 counts[kind] += 1
                 if kind == TEXT:
-                    words.add(cells.bare(cell).casefold())
+                    known.add(cells.bare(cell).casefold())
     return tuple(map(_most, found)), words
 
 
