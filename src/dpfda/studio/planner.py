@@ -5,6 +5,7 @@ Nothing here opens a file: facts come from a form, the guess is invented, and po
 
 from __future__ import annotations
 
+import gc
 import threading
 import time
 from collections import OrderedDict
@@ -94,6 +95,8 @@ class Planner:
                 self._found.move_to_end(key)
                 return self._found[key]
         made = _planned(kind, facts, seed)
+        if not kind.quick:
+            gc.collect()  # plans refer to themselves, and hold large tables
         with self._lock:
             self._found[key] = made
             while len(self._found) > REMEMBERED:
@@ -170,7 +173,7 @@ def _planned(kind: Kind, facts: Facts, seed: int) -> Planned:
     return Planned(
         kind,
         facts,
-        plan,
+        plan if kind.quick else recipe.plan(),  # anew: large tables were made for its pictures
         shares=_shares(plan),
         method=first_of(plan).wording.method,
         python=tuple(recipe.python()),
@@ -197,7 +200,7 @@ def _shown(kind: Kind, facts: Facts, plan: AnyPlan, seed: int) -> dict[str, Any]
         return {"word": plan.verdict.word, "sentences": (str(plan.verdict),), "rows": figures.rows(plan, {}, {})}
     count = min(kind.drawn, kind.judged)
     drawn = found if seed == JUDGED else hypotheticals(kind, facts, plan, count, seed)
-    drawn = {name: replace(each, values=each.values[:count]) for name, each in drawn.items()}
+    drawn = {name: replace(each, values=each.values[:count].copy()) for name, each in drawn.items()}
     worst = max(found.values(), key=lambda each: each.ratio)
     sentences = [figures.sentence(each, name, plan) for name, each in found.items()]
     bands = {name: each.band() for name, each in found.items() if views.has_bands(each)}
