@@ -102,7 +102,7 @@ def test_after_the_charge_the_release_is_finished(ledger, caplog, phase, number)
         release = plan.release(CURVES, ledger)
     assert release.entry == 1
     assert np.isfinite(release.values).all()
-    told = [record.getMessage() for record in caplog.records]
+    told = [record.getMessage() for record in caplog.records if record.module == "watching"]  # noise may add a caution
     assert told == ["The watcher raised Cancelled after the charge, and is told nothing more."]
 
 
