@@ -65,7 +65,9 @@ def report(
     """
     file, digest, subject = "", "", thing
     if isinstance(subject, str | os.PathLike):
-        file, digest, subject = Path(subject).name, digest_of(Path(subject)), read_subject(subject)
+        place = Path(subject)
+        subject = read_subject(place)  # refuses what is no ordinary file, before anything else reads it
+        file, digest = place.name, digest_of(place)
     if not isinstance(subject, Release | RadiusRelease | JointRelease | Difference | Plan | JointPlan):
         raise ParameterError(
             "a report is of a release or a plan", shown(thing), "Pass one, or the path of a saved one."
