@@ -46,15 +46,14 @@ def test_the_ledger_and_the_results_after_releases(page_in_each_look, studio, st
     changed.write_text(changed.read_text() + "\n")
     walks.go(page, "Results")
     expect(page.get_by_role("link", name="one.json")).to_be_visible()
-    wide = page.evaluate("document.scrollingElement.scrollWidth")
-    assert wide <= page.viewport_size["width"]
+    walks.fits(page)
     walks.axe(page)
     walks.go(page, "Ledger")
     expect(page.get_by_role("row").filter(has_text="charged, result not found here")).to_have_count(1)
     expect(page.get_by_role("row").filter(has_text="result was changed")).to_have_count(1)
     page.get_by_role("link", name="Check it").click()
     expect(page.get_by_role("heading", name="What the check found")).to_be_visible()
-    assert page.evaluate("document.scrollingElement.scrollWidth") <= page.viewport_size["width"]
+    walks.fits(page)
     walks.axe(page)
 
 
