@@ -168,9 +168,8 @@ def adelaide(folder: Path) -> dict[str, Any] | None:
         rows = list(csv.reader(file))
     curves = np.array([[float(x) for x in row[2:]] for row in rows[1:]])
     grid = dp.Grid.uniform(0, 1, curves.shape[1])
-    base = dp.MeanPlan(
-        n=len(curves), epsilon=1, bound=dp.L2Ball(1.0), grid=grid, kernel=dp.kernels.Matern(1.5, 0.1), standardize=True
-    )
+    facts = {"kernel": dp.kernels.Matern(1.5, 0.1), "standardize": True, "method": dp.methods.FRL()}
+    base = dp.MeanPlan(n=len(curves), epsilon=1, bound=dp.L2Ball(1.0), grid=grid, **facts)
     summary = base.summarize(curves)
     target = np.array([float(x) for x in base.problem.estimate(summary)])
     epsilons = ("1/8", "1/4", "1/2", "1", "2", "4")

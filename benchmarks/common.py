@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import platform
 import time
@@ -11,6 +10,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
+import digests
 from rich.console import Console
 from rich.table import Table
 
@@ -42,11 +42,8 @@ def show(title: str, head: list[str], rows: list[list[Any]]) -> None:
 
 
 def digest() -> str:
-    """SHA-256 of the package's source: which code the figures are of."""
-    whole = hashlib.sha256()
-    for path in sorted((ROOT / "src").rglob("*.py")):
-        whole.update(path.relative_to(ROOT).as_posix().encode() + path.read_bytes())
-    return whole.hexdigest()
+    """Which package the figures are of."""
+    return digests.of_package()
 
 
 def save(name: str, figures: dict[str, Any], say: bool = True) -> None:

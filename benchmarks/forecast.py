@@ -6,7 +6,7 @@ Real sets whose curves were looked at (`tuned`), and others that judge: Adelaide
 curves. Each with the n of the set and resampled at 100, 500 and 3,000, epsilon 0.1, 1 and 4, the stated bound as it is
 and three times as large. Every release goes through a plan as a user makes it who sets nothing, with exact noise; an
 error is the squared L2 distance from the sample's own mean. A verdict is right if realised root mean squares of error
-and signal lead to the same word.
+and signal lead to the same word; so is that of a guess, where the sample's mean is the guess.
 """
 
 from __future__ import annotations
@@ -106,7 +106,8 @@ def cells(source: Source, runs: int, rng: np.random.Generator) -> list[dict[str,
                     "set": source.name, "tuned": source.tuned, "n": n, "epsilon": epsilon, "loose": loose,
                     "over_forecast": error / plan.expected_risk, "in_range": low <= error <= high,
                     "verdict": plan.verdict.word, "realised": word_for(float(np.sqrt(error / signal))),
-                    "ratio": plan.verdict.ratio, "realised_ratio": float(np.sqrt(error / signal)),
+                    "guessed": plan.verdict_for(mean).word, "ratio": plan.verdict.ratio,
+                    "realised_ratio": float(np.sqrt(error / signal)),
                 })  # fmt: skip
     return found
 
@@ -128,12 +129,14 @@ def summary(found: list[dict[str, Any]]) -> dict[str, Any]:
                 "root_within_3": float(np.mean((over > WIDE**-2) & (over < WIDE**2))),
                 "in_range": float(np.mean([c["in_range"] for c in here])),
                 "verdict_right": float(np.mean([c["verdict"] == c["realised"] for c in here])),
+                "guess_right": float(np.mean([c["guessed"] == c["realised"] for c in here])),
                 "two_off": sum(abs(WORDS.index(c["verdict"]) - WORDS.index(c["realised"])) > 1 for c in here),
                 "worst": float(worst["over_forecast"]),
                 "worst_cell": f"{worst['set']}, n {worst['n']}, eps {worst['epsilon']:g}",
             }
             rows.append([name, *row.values()])
-    head = ["sets", "cells", "median", "within 3", "root within 3", "in range", "verdict right", "two off", "worst", ""]
+    head = ["sets", "cells", "median", "within 3", "root within 3", "in range", "verdict right", "guess right",
+            "two off", "worst", ""]  # fmt: skip
     common.show("Realised squared error over forecast", head, rows)
     return table
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import common
 import numpy as np
 
 import dpfda as dp
@@ -76,16 +77,18 @@ def row(plan: RadiusPlan, shape: str) -> tuple[str, ...]:
 
 
 def main() -> None:
-    print("| n | epsilon | promised: holds, at most | shape | new: median, worst 5 %, held | old |")
-    print("|---|---|---|---|---|---|")
+    head = ["n", "epsilon", "promised: holds", "promised: times", "shape"]
+    head += [f"{which}: {what}" for which in ("new", "old") for what in ("median", "worst 5 %", "held")]
+    rows = []
     for n in SIZES:
         for epsilon in BUDGETS:
             new = RadiusPlan(n=n, epsilon=epsilon, grid=2, bound=dp.L2Ball(1.0), quantile=QUANTILE)
             old = replace(new, smallest=2.0**-30, largest=2.0**30, choices=None)
-            said = f"{new.held:.2f}, {new.times:.1f} times" if new.means_something else "refused"
+            said = [f"{new.held:.2f}", f"{new.times:.1f}"] if new.means_something else ["refused", "refused"]
             for shape in SHAPES:
-                now, before = ", ".join(row(new, shape)), ", ".join(row(old, shape))
-                print(f"| {n} | {epsilon:g} | {said} | {shape} | {now} | {before} |", flush=True)
+                rows.append([n, epsilon, *said, shape, *row(new, shape), *row(old, shape)])
+    common.show("Suggested radii, over the right ones", head, rows)
+    common.save("radius", {"head": head, "rows": rows})
 
 
 if __name__ == "__main__":

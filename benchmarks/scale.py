@@ -1,7 +1,6 @@
 """How far: files larger than memory, two workers, Spark, units, and whether time grows in step with records.
 
     python benchmarks/scale.py [--quick | --long] [--data DIR] [--rows N] [--skip-spark]
-    python benchmarks/scale.py --docs       (the figures of the last run, into docs/scale.md)
 
 The data is made here: normal values, so that an L2 bound clips half of the curves. All ratios are
 within one run, on files that the system has just read. Contenders take turns, each time in a fresh
@@ -36,7 +35,6 @@ import pyarrow.parquet as pq
 
 import dpfda as dp
 from dpfda.bounds import loops
-from dpfda.engines.dask_engine import FAN
 
 POINTS, FILES, ROWS, LISTS = 100, 20, 2_500_000, 250_000
 HOUSEHOLDS, DAYS, HALF_HOURS = 100_000, 30, 48
@@ -46,10 +44,6 @@ WANTED = {"fast": 1.5, "numpy": 2.2, "megabytes": 250.0, "dask": 1.6}
 LABELS = {"sums": "plain sums by pyarrow", "fast": "dpfda with numba (extra: fast)", "numpy": "dpfda, plain numpy"}
 ONE_THREAD = {f"{name}_NUM_THREADS": "1" for name in ("OMP", "OPENBLAS", "MKL", "NUMBA")}
 common.PACKAGES += ("pyarrow", "dask", "distributed", "pyspark")
-PAGE = common.ROOT / "docs" / "scale.md"
-BEGIN, END = "<!-- figures: benchmarks/scale.py --docs -->", "<!-- end of figures -->"
-#: The forecast: curves, nodes, and megabytes per second that storage gives each node.
-CURVES, NODES, SPEEDS = 10**9, 100, (100, 250, 1000)
 
 
 def parts(folder: Path, count: int, make: Callable[[int], pa.Table | str]) -> list[str]:
@@ -293,67 +287,6 @@ def linearity(files: list[str], rows: int, folder: Path, rounds: int) -> dict[st
     }  # fmt: skip
 
 
-def measured(found: dict[str, Any]) -> list[str]:
-    """What was measured, as lines of a table."""
-    main, dask, spark, own, line = (found[name] for name in ("streaming", "dask", "spark", "units", "linearity"))
-    lines = ["| measured | figure |", "|---|---|"]
-    for name, ratio in main["ratio_to_sums"].items():
-        unused = " (its compiled loop was not used)" if name == "fast" and not main["compiled_calls"] else ""
-        lines.append(f"| {LABELS[name]}{unused}: time over plain sums by pyarrow | {ratio:.2f} |")
-    used = max(main["megabytes"][name] for name in main["ratio_to_sums"])
-    lines.append(f"| peak memory above the imports | {used:.0f} MB |")
-    if dask:
-        lines.append(f"| two Dask workers against one process, one thread each | {dask['times_faster']:.2f} x faster |")
-    if spark:
-        lines.append(
-            f"| Spark on two cores, curves as lists | {spark['seconds_per_million']:.1f} s per million curves, "
-            f"{1 / spark['times_faster']:.1f} x the time of the local engine |"
-        )
-    return [
-        *lines,
-        f"| {own['households']:,} households with {own['days']} days each, as units | {own['seconds']:.1f} s, "
-        f"{own['ratio_to_days']:.2f} x the time of their days alone, {own['megabytes']:.0f} MB |",
-        f"| time against records, {line['rows'][0]:,} to {line['rows'][-1]:,} | {line['start']:.2g} s + "
-        f"{line['per_record'] * 1e6:.3g} s per million, R^2 {line['r_squared']:.4f}, off by "
-        f"{line['largest_relative_residual']:.1%} at most |",
-    ]
-
-
-def forecast(found: dict[str, Any]) -> list[str]:
-    """What many curves cost on many nodes like the one that was measured."""
-    main, line = found["streaming"], found["linearity"]
-    share, files, size = CURVES // NODES, CURVES // (ROWS // FILES), main["bytes"] / main["rows"]
-    levels = math.ceil(math.log(files, FAN))
-    work, merging = line["per_record"] * share, levels * FAN * main["merge_seconds"]
-    start = main["ready_seconds"] + max(0.0, line["start"])
-    lines = [
-        f"N = {CURVES:,} curves of {POINTS} points, M = {NODES} nodes: each takes {share:,} curves, "
-        f"{share * size / 1e9:.1f} GB of Parquet at {size:.0f} bytes a curve. Start-up a = {start:.1f} s (imports and "
-        f"plan {main['ready_seconds']:.1f}, intercept {max(0.0, line['start']):.1f}); b = "
-        f"{line['per_record'] * 1e6:.3g} s per million, so b N / M = {work:.0f} s. {files:,} files of "
-        f"{ROWS // FILES:,} curves meet in L = {levels} levels of F = {FAN}, at m = "
-        f"{main['merge_seconds'] * 1e6:.0f} microseconds a merge: L F m = {merging * 1e3:.1f} ms.",
-        "",
-        "| storage gives each node | bringing the bytes | decoding, clipping, adding up | whole run |",
-        "|---|---|---|---|",
-    ]
-    for speed in SPEEDS:
-        bytes_ = share * size / (speed * 1e6)
-        total = (start + bytes_ + work + merging) / 60
-        lines.append(f"| {speed:,} MB/s | {bytes_:.0f} s | {work:.0f} s | {total:.1f} minutes |")
-    return lines
-
-
-def write_page() -> None:
-    """The figures of the last run between two marks of docs/scale.md."""
-    found = json.loads((common.RESULTS / "scale.json").read_text(encoding="utf-8"))
-    kind = "A quick run, whose figures are rough:" if found["quick"] else "A run with"
-    text = f"{kind} {found['streaming']['rows']:,} curves of {POINTS} points, on {found['cores']} cores.\n\n"
-    text += "\n".join([*measured(found), "", *forecast(found)])
-    before, rest = PAGE.read_text(encoding="utf-8").split(BEGIN)
-    PAGE.write_text(f"{before}{BEGIN}\n\n{text}\n\n{END}{rest.split(END)[1]}", encoding="utf-8")
-
-
 def measure(options: argparse.Namespace, folder: Path) -> None:
     part = 10 if options.quick else 1
     rounds = 2 if options.quick else 7 if options.long else 3
@@ -378,13 +311,10 @@ def main() -> None:
     parser.add_argument("--data", type=Path, help="keep the data here, and use what is there")
     parser.add_argument("--rows", type=int, help="curves of the main data")
     parser.add_argument("--skip-spark", action="store_true")
-    parser.add_argument("--docs", action="store_true", help="only write the last figures into docs/scale.md")
     parser.add_argument("--job", nargs=2, help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.job:
         print(json.dumps(JOBS[options.job[0]](**json.loads(options.job[1]))))
-    elif options.docs:
-        write_page()
     elif options.data:
         measure(options, options.data)
     else:

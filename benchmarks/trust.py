@@ -120,8 +120,7 @@ def run_fuzz(long: bool) -> dict[str, Any]:
 def run_coverage(long: bool) -> dict[str, Any]:
     """The same readers driven by coverage, where atheris is installed (the extra `fuzz`)."""
     if importlib.util.find_spec("atheris") is None:
-        print("atheris is not installed: pip install 'dpfda[fuzz]'")
-        return {}
+        sys.exit("atheris is not installed: pip install 'dpfda[fuzz]'")
     found, runs = {}, 5_000 if long else 200
     script = common.ROOT / "tests" / "trust" / "fuzz_atheris.py"
     for name in fuzzing.TARGETS:

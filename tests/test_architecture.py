@@ -177,8 +177,7 @@ def test_imports_inside_functions_are_for_optional_packages(path):
 
 @pytest.mark.parametrize("path", modules(), ids=name_of)
 def test_modules_are_small_and_open_with_a_preface(path):
-    text = path.read_text()
-    assert text.count("\n") <= 400
+    assert path.read_text().count("\n") <= 400
     assert ast.get_docstring(tree_of(path))
 
 

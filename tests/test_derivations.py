@@ -125,6 +125,7 @@ FUNCTIONS = [
     "problems/losses.py",
     "spaces/inputs.py",
     "spaces/alignment.py",
+    "spaces/own_times.py",
     "noise/common.py",
     "problems/count.py",
 ]

@@ -67,3 +67,11 @@ def test_a_file_is_loaded_by_whoever_asks_first(tmp_path):
     script = f"import dpfda as dp; print(type(dp.load({str(saved)!r})).__name__)"
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert done.stdout == "MeanRelease\n"
+
+
+def test_modules_of_tests_do_not_hide_one_another():
+    """Outside of packages pytest knows a module by its file's name alone, and whoever came first stays."""
+    root = Path(__file__).parent
+    loose = [path for path in root.rglob("*.py") if not (path.parent / "__init__.py").exists()]
+    names = [path.stem for path in loose]
+    assert {name for name in names if names.count(name) > 1} == set()

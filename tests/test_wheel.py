@@ -38,7 +38,7 @@ def wheel(tmp_path_factory):
 
 def test_the_wheel_holds_the_package_and_nothing_else(wheel):
     names = zipfile.ZipFile(wheel).namelist()
-    assert {name.split("/")[0] for name in names} == {"dpfda", "dpfda-0.1.0.dist-info"}
+    assert {name.split("/")[0] for name in names} == {"dpfda", "dpfda-0.2.0.dist-info"}
     package = {name for name in names if name.startswith("dpfda/")}
     kinds = (".py", ".css", ".html", ".js")
     found = (ROOT / "src" / "dpfda").rglob("*")

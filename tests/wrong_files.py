@@ -169,7 +169,7 @@ def _saved(folder: Path, curves: np.ndarray) -> None:
     (folder / "broken.ledger").write_bytes(PERSON.encode() * 300)
     (folder / "empty.ledger").write_bytes(b"")
     (folder / "cut.ledger").write_bytes((folder / "study.ledger").read_bytes()[:9000])
-    with sqlite3.connect(folder / "other.ledger") as db:
+    with closing(sqlite3.connect(folder / "other.ledger")) as db, db:
         db.execute("CREATE TABLE t (x)")
 
 

@@ -43,7 +43,7 @@ def main(
     """Run the experiments of the paper again: which of its claims hold, with valid noise, and how we do.
 
     A run that was interrupted goes on where it stopped. Most data are simulated; curves and mortality need real
-    data sets, which are not shipped (docs/reproduction.md says which).
+    data sets, which are not shipped (docs/evidence/reproduction.md says which).
 
     Example: python -m dpfda_experiments timing --quick --out reproduction
     """

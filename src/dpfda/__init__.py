@@ -1,4 +1,4 @@
-"""dpfda: functional summaries released under pure differential privacy.
+"""Functional summaries released under pure differential privacy.
 
 >>> import numpy as np, dpfda as dp
 >>> curves = np.random.default_rng(0).uniform(0, 1, (1000, 48))

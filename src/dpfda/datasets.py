@@ -80,6 +80,7 @@ def scenario(name: str, n: int, rng: np.random.Generator, error: str = "uniform"
     Returns
     -------
     Sample
+        The curves, their true mean and their grid.
 
     Raises
     ------
@@ -139,6 +140,7 @@ def load_curves(n: int, rng: np.random.Generator, size: int = 48) -> Sample:
     Returns
     -------
     Sample
+        The curves, their mean and their grid.
 
     Examples
     --------
@@ -339,6 +341,7 @@ def mixture(n: int, rng: np.random.Generator, dimension: int = 1) -> Points:
     Returns
     -------
     Points
+        The points and their domain.
 
     Raises
     ------

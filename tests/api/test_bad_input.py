@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+from contextlib import closing
 
 import numpy as np
 import pandas as pd
@@ -193,6 +194,7 @@ def test_a_locked_ledger(tmp_path, curves, ledger, monkeypatch):
         dp.mean(curves, **GOOD, ledger=ledger)
     other.execute("ROLLBACK")
     assert ledger.spent == 0
+    other.close()
 
 
 def test_a_budget_that_is_spent_is_refused_before_the_data_is_read(tmp_path, ledger):
@@ -223,7 +225,7 @@ def test_arguments_that_are_not_numbers():
 
 def test_foreign_databases_are_not_ledgers(tmp_path):
     (tmp_path / "empty").write_bytes(b"")
-    with sqlite3.connect(tmp_path / "other") as db:
+    with closing(sqlite3.connect(tmp_path / "other")) as db, db:
         db.execute("CREATE TABLE t (x)")
     for name in ("empty", "other"):
         with pytest.raises(dp.errors.LedgerError, match=r"not an intact|is empty"):

@@ -174,6 +174,7 @@ def test_plans_say_what_a_bound_means():
         (dp.L2Ball(1.0), dp.Range(4, 12), "too tight for the guess"),
         (dp.L2Ball(1.0), 8, "too tight for the guess"),
         (dp.Range(2, 10), dp.Range(4, 12), "tight for the guess: some curves"),
+        (dp.Range(0, 5), 0.3 + 0.1 * np.sin(DAY.points), "may be tight for the guess"),
         (dp.Range(2, 25), dp.Range(4, 12), "suits the guess"),
         (dp.Range(2, 25), 8 + np.sin(DAY.points), "suits the guess"),
         (dp.RMS(5, center=8), 8, "suits the guess"),

@@ -110,10 +110,13 @@ class Watch:
             self.noted.append(f"{kind} leaves: {address}")
 
 
-def axe(page: Page) -> None:
-    """Assert that axe finds nothing on a page; what it finds is told with its rule, its place and its cure."""
+def axe(page: Page, **options: object) -> None:
+    """Assert that axe finds nothing on a page; what it finds is told with its rule, its place and its cure.
+
+    Options are those of axe itself, such as `preload=False`, where it looks for style sheets in a wrong place.
+    """
     assert not page.evaluate("matchMedia('(scripting: none)').matches"), "axe would wait for ever where script is off"
-    found = Axe().run(page).response["violations"]
+    found = Axe().run(page, options=options or None).response["violations"]
     told = [
         f"{rule['id']} ({rule['impact']}) at {node['target']}: {node['html']}\n{node['failureSummary']}"
         for rule in found

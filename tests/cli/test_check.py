@@ -7,6 +7,7 @@ import gzip
 import json
 import shlex
 import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import numpy as np
@@ -321,7 +322,7 @@ def test_a_lake_has_labels_in_its_folders_and_says_things_once(tmp_path):
 
 
 def test_a_query_is_looked_at_too(tmp_path):
-    with sqlite3.connect(tmp_path / "days.db") as base:
+    with closing(sqlite3.connect(tmp_path / "days.db")) as base, base:
         base.execute("create table days (who text, h0 real, h1 real)")
         base.executemany("insert into days values (?, ?, ?)", [(f"p{i % 9}", 1.0, None) for i in range(20)])
     base.close()

@@ -188,7 +188,7 @@ def test_json_output_is_json(folder):
         run("compare --n 200 --radius 1 --grid 0:1:12 --epsilons '1 2' --methods 'qr knorm' --json").output
     )
     assert set(table["methods"]) == {"QR", "KNorm"}
-    released = json.loads(run("mean curves.csv --epsilon 1 --radius 1 --json").output)
+    released = json.loads(run("mean curves.csv --epsilon 1 --radius 1 --json").stdout)
     assert len(released["values"]) == 12
 
 

@@ -544,6 +544,22 @@ def test_a_record_that_stops_a_run_is_named_by_its_row(folder):
     assert "row 7" in done.stderr
     assert "4711" not in done.output
     assert dp.Ledger("study.ledger").history() == ()
+    assert "RecordError" in {json.loads(line).get("error") for line in done.stderr.splitlines()}
+
+
+def test_a_log_parts_a_budget_that_is_used_up_from_a_ledger_that_is_gone(folder):
+    """Both end with code 3; whoever watches the log must not have to read sentences."""
+
+    def errors(*words):
+        lines = run(*words, "--log", "json", code=3).stderr.splitlines()
+        return {line["error"] for line in map(json.loads, lines) if "error" in line}
+
+    assert errors() == {"LedgerError"}
+    run("--begin")
+    Path("study.toml").write_text(STUDY.replace('every = "night"', 'every = "day"'))
+    for _ in range(6):
+        dp.Ledger("study.ledger").charge("1/4", plan="p", query="q")
+    assert errors() == {"BudgetExceeded"}
 
 
 # -- wrong files ----------------------------------------------------------------------------------
@@ -640,7 +656,7 @@ def test_the_example_runs_twice_and_is_charged_once(tmp_path, clock, monkeypatch
 
 
 def test_the_page_shows_lines_of_the_example():
-    page = (EXAMPLE.parents[1] / "docs" / "nightly.md").read_text()
+    page = (EXAMPLE.parents[1] / "docs" / "how-to" / "nightly-jobs.md").read_text()
     shown = re.search(r"```toml\n(.*?)```", page, re.DOTALL)[1].splitlines()
     assert [line for line in shown if line not in (EXAMPLE / "study.toml").read_text().splitlines()] == []
     for line in (EXAMPLE / "crontab").read_text().splitlines():

@@ -504,11 +504,11 @@ def test_a_long_curve_is_smoothed_in_bounded_memory(neighbors, monkeypatch):
     plan = dp.MeanPlan(n=2, **(FACTS | {"grid": 24}), align=dp.spaces.Smooth(), neighbors=neighbors, invalid="center")
     t = np.linspace(0, 1, 30_000)
     largest = []
-    real = dp.spaces.alignment._seen
-    monkeypatch.setattr(dp.spaces.alignment, "_seen", lambda *given: (largest.append(found := real(*given)), found)[1])
+    real = dp.spaces.own_times._seen
+    monkeypatch.setattr(dp.spaces.own_times, "_seen", lambda *given: (largest.append(found := real(*given)), found)[1])
     found = plan.summarize(dp.reading.Irregular([t, t[::600]], [np.sin(5 * t), np.cos(t[::600])]))
     assert found.count == 2
-    assert max(each.size for each in largest) <= dp.spaces.alignment.CHUNK * 24
+    assert max(each.size for each in largest) <= dp.spaces.own_times.CHUNK * 24
     short = plan.summarize(dp.reading.Irregular([t[::10], t[::600]], [np.sin(5 * t[::10]), np.cos(t[::600])]))
     assert found.totals == pytest.approx(short.totals, rel=1e-2, abs=2e4)  # the same curve, seen ten times as often
 

@@ -46,7 +46,19 @@ def summaries(name, plan):
 def test_plans_load_and_keep_their_digest(name):
     plan = saved_plan(name)
     assert plan.digest == BITS[name]["digest"]
-    assert plan.to_json() == (SAVED / f"{name}.plan.json").read_text()
+    was, now = (json.loads(text) for text in ((SAVED / f"{name}.plan.json").read_text(), plan.to_json()))
+    assert now.pop("sha256")
+    del was["sha256"]
+    assert alike(now, was)
+
+
+def alike(now, was):
+    """The same facts and choices; a decay that follows from eigenvalues is made anew, and has nine digits anywhere."""
+    if isinstance(was, dict):
+        return now.keys() == was.keys() and all(alike(now[key], was[key]) for key in was)
+    if isinstance(was, list):
+        return len(now) == len(was) and all(map(alike, now, was))
+    return np.isclose(now, was, rtol=1e-9, atol=0) if isinstance(was, float) else now == was
 
 
 @pytest.mark.parametrize("name", BITS)

@@ -1,4 +1,5 @@
 import sqlite3
+from contextlib import closing
 from fractions import Fraction
 
 import numpy as np
@@ -51,17 +52,17 @@ def test_entries_record_what_and_when(ledger):
 
 def test_entries_cannot_be_changed_and_edits_are_noticed(ledger):
     ledger.charge(0.5, plan="p", query="mean")
-    with sqlite3.connect(ledger.path) as db, pytest.raises(sqlite3.IntegrityError, match="append-only"):
+    with closing(sqlite3.connect(ledger.path)) as db, pytest.raises(sqlite3.IntegrityError, match="append-only"):
         db.execute("UPDATE entry SET epsilon = '0'")
-    with sqlite3.connect(ledger.path) as db, pytest.raises(sqlite3.IntegrityError, match="append-only"):
+    with closing(sqlite3.connect(ledger.path)) as db, pytest.raises(sqlite3.IntegrityError, match="append-only"):
         db.execute("DELETE FROM entry")
-    with sqlite3.connect(ledger.path) as db:
+    with closing(sqlite3.connect(ledger.path)) as db, db:
         (guard,) = db.execute("SELECT sql FROM sqlite_master WHERE name = 'entry_fixed'").fetchone()
         db.execute("DROP TRIGGER entry_fixed")
         db.execute("UPDATE entry SET epsilon = '1/1000'")
     with pytest.raises(dp.errors.LedgerError, match="not an intact"):
         _ = ledger.remaining
-    with sqlite3.connect(ledger.path) as db:
+    with closing(sqlite3.connect(ledger.path)) as db, db:
         db.execute(guard)
     with pytest.raises(dp.errors.LedgerError, match=r"Entry 1 .* was altered"):
         _ = ledger.remaining
@@ -152,5 +153,5 @@ def test_entries_state_what_was_spent_up_to_them(ledger):
     made = [ledger.charge(charge, plan="p", query="mean") for charge in charges]
     assert [entry.spent for entry in made] == [Fraction(1, 8), Fraction(11, 24), Fraction(101, 168)]
     assert ledger.history() == tuple(made)
-    with sqlite3.connect(ledger.path) as db:
+    with closing(sqlite3.connect(ledger.path)) as db, db:
         assert db.execute("SELECT spent, spent_delta FROM entry WHERE number = 3").fetchone() == ("101/168", "0")

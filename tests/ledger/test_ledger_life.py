@@ -326,7 +326,8 @@ def test_backup_verify_and_adopt_by_the_command(book, tmp_path, monkeypatch):
     assert run("ledger backup study.ledger study.backup") == (0, "Written: study.backup\n")
     release(book).save("second.json")
     code, output = run("ledger verify study.ledger first.json second.json")
-    assert (code, output) == (0, "Intact: 2 charges, epsilon 0.5 of 2.\nHolds the charges of 2 releases.\n")
+    assert code == 0
+    assert output.splitlines()[:2] == ["Intact: 2 charges, epsilon 0.5 of 2.", "Holds the charges of 2 releases."]
     shutil.move("study.backup", "study.ledger")
     code, output = run("ledger verify study.ledger")
     assert code == 3

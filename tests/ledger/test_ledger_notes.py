@@ -193,8 +193,9 @@ def test_a_release_that_was_never_charged_is_a_finding(book, tmp_path):
     assert code == 4
     lines = said.splitlines()
     assert lines[:2] == ["Intact: 1 charge, epsilon 0.25 of 2.", "Holds the charges of 1 release."]
-    assert lines[2].startswith("Finding: free.json: A mean released ")
-    assert "was never charged" in lines[2]
+    assert lines[2] == "mine.json: entry 1, by its seal; this file was not noted."
+    assert lines[3].startswith("Finding: free.json: A mean released ")
+    assert "was never charged" in lines[3]
     assert invoke("ledger", "verify", book.path, tmp_path / "mine.json")[0] == 0
 
 
@@ -210,9 +211,10 @@ def test_files_of_all_kinds_are_answered_for(book, tmp_path):
     lines = said.splitlines()
     assert code == 4
     assert lines[1] == "Holds the charges of 1 release."  # a copy of it is no second one
-    assert lines[2] == "Skipped: plan.json is a plan."
-    assert lines[3].startswith("Finding: torn.json: 'torn.json' does not match its checksum")
-    assert lines[4] == "Charges of which no release was shown: 2."
+    assert [line.partition(":")[0] for line in lines[2:4]] == ["mine.json", "renamed.json"]
+    assert lines[4] == "plan.json: the plan of entries 1, 2."
+    assert lines[5].startswith("Finding: torn.json: 'torn.json' does not match its checksum")
+    assert lines[6] == "Charges of which no release was shown: 2."
     data = json.loads(invoke("ledger", "verify", book.path, *names, "--json")[1])
     assert (data["entries"][str(names[1])], data["not_shown"], list(data["findings"])) == (1, [2], [str(names[3])])
 

@@ -56,6 +56,34 @@ def test_the_closed_form_is_what_simulated_releases_do(n, method):
     assert np.sqrt(geometric_mean(np.array(found)) / geometric_mean(forecast[rows])) == pytest.approx(1.0, abs=0.2)
 
 
+@pytest.mark.parametrize("spread", [0.1, 0.3, 0.6])
+def test_a_public_spread_is_believed(spread):
+    """Curves stray no further than is said: the forecast does not take an honest spread for one that clips them."""
+    plan = dp.MeanPlan(n=1000, epsilon=1.0, method=dp.Auto(spread=spread), **FACTS)
+    members = plan.accuracy.members
+    assert (np.sqrt(members.strays.sum(axis=1)) < spread / 2).all()
+    np.testing.assert_allclose(members.means.sum(axis=1) + members.strays.sum(axis=1), members.sizes**2, rtol=0.05)
+    without = dp.MeanPlan(n=1000, epsilon=1.0, **FACTS)
+    assert plan.expected_risk < 5 * without.expected_risk  # three hundred times, when the spread was not heeded
+    guess = np.cos(np.pi * plan.grid.points) / 2
+    assert plan.verdict_for(guess).ratio < 0.1
+
+
+def test_curves_about_a_guess_lie_within_the_bound():
+    """A mean near the edge of a physical range: values are 0 to 5, most are near 0, and none can be clipped."""
+    grid = dp.Grid.midpoints(0, 24, 48)
+    guess = 0.3 + 0.2 * np.exp(-(((grid.points - 19) / 3) ** 2))
+    plan = dp.MeanPlan(n=2000, epsilon=1, bound=dp.Range(0, 5), grid=grid)
+    members = MeanClass.about(plan.problem, guess)
+    assert (members.sizes <= plan.bound.outer * (1 + 1e-12)).all()
+    assert np.allclose(members.means.sum(axis=1) + members.strays.sum(axis=1) + members.beyond, members.sizes**2)
+    assert (members.kept(np.array([plan.bound.outer])) == 1).all()  # nothing is clipped at the bound
+    possible = plan.hypothetical(guess, size=20, seed=3, spread=0.5)
+    assert 1 / 4 < plan.verdict_for(guess).ratio / possible.ratio < 4
+    beyond = MeanClass.about(plan.problem, guess + 10)  # a guess that the bound does not hold is believed
+    assert (beyond.sizes > plan.bound.outer).all()
+
+
 def test_the_risk_and_its_range_are_of_the_class():
     plan = dp.MeanPlan(n=500, epsilon=1.0, **FACTS)
     risks = plan.accuracy.risks_over(plan.accuracy.members)

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import gc
+import signal
+import subprocess
+import sys
 import threading
 
 import numpy as np
@@ -107,3 +110,32 @@ def test_an_error_that_is_kept_does_not_keep_the_reading(tmp_path):
         dp.engines.summarize(dp.MeanPlan(n=5000, epsilon=1, bound=dp.L2Ball(1.0), grid=6).problem, path)
     assert kept.value.__traceback__ is not None
     assert threads() == []
+
+
+INTERRUPTED = """
+import itertools, random, signal
+from dpfda.reading.ahead import ahead
+
+def stop(*_):
+    raise KeyboardInterrupt
+
+signal.signal(signal.SIGALRM, stop)
+for turn in range(800):
+    try:
+        stream = ahead(item for item in itertools.count())
+        signal.setitimer(signal.ITIMER_REAL, random.Random(turn).uniform(0.0005, 0.003))
+        for _ in stream:
+            pass
+    except KeyboardInterrupt:
+        pass
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+print("ended")
+"""
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="no timers here")
+def test_whoever_is_interrupted_never_waits_for_ever():
+    """An interruption falls anywhere, also where a lock was just taken: a queue of Python would stay locked."""
+    done = subprocess.run([sys.executable, "-c", INTERRUPTED], capture_output=True, text=True, timeout=300)
+    assert done.stdout == "ended\n", done.stderr

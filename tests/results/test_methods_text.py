@@ -42,7 +42,7 @@ def reads_well(release) -> str:
     plan = release.plan
     epsilon = float(plan.epsilon)
     assert f"epsilon = {epsilon:g}" in body or f"epsilon = {plan.epsilon}" in body
-    assert f"at most a factor of {statements.odds(epsilon)} (e to the epsilon)" in body
+    assert f"at most a factor of {statements.chance_factor(epsilon)} (e to the epsilon)" in body
     assert ("pure differential privacy with" in body) != bool(plan.delta)
     assert ("approximate (not pure) differential privacy" in body) == bool(plan.delta)
     assert "Python package dpfda" in body

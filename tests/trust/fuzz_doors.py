@@ -36,7 +36,7 @@ from dpfda.plans.base import Plan
 from dpfda.plans.joint import JointPlan
 from dpfda.reading.layouts import Long, zone_of
 from dpfda.reading.roles import pick
-from dpfda.spaces.alignment import Interpolate
+from dpfda.spaces.own_times import Interpolate
 
 INPUTS = np.linspace(0, 1, 6)
 

@@ -11,6 +11,7 @@ import json
 import sqlite3
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import closing
 from fractions import Fraction
 from functools import cache, lru_cache
 from pathlib import Path
@@ -23,8 +24,8 @@ import dpfda as dp
 from dpfda.engines import checkpoints
 from dpfda.methods import Blocks
 from dpfda.plans import ClassPlan, GroupPlan
-from dpfda.spaces.alignment import Interpolate, Smooth
 from dpfda.spaces.kernels import Constant, Tabulated
+from dpfda.spaces.own_times import Interpolate, Smooth
 from dpfda.spaces.units import Unit
 
 LINE = dp.Grid.uniform(0, 1, 4, name="hour", unit="h")
@@ -210,7 +211,7 @@ def _ledger() -> bytes:
         book.charge("1/4", plan="b" * 64, query="density", delta="1/1000")
 
     whole = _written(write)
-    with sqlite3.connect(":memory:") as db:  # in the fewest pages
+    with closing(sqlite3.connect(":memory:")) as db, db:  # in the fewest pages
         db.deserialize(whole)
         db.execute("PRAGMA journal_mode = MEMORY")
         found = db.serialize()

@@ -18,7 +18,7 @@ from fuzzing import strict
 import dpfda as dp
 from dpfda.plans import GroupPlan
 from dpfda.results import plots
-from dpfda.results.base import csv_of, plain_cell
+from dpfda.results.columns import csv_of, plain_cell
 
 
 @pytest.fixture(autouse=True, scope="module")

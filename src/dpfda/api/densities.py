@@ -80,8 +80,11 @@ def density(
         One public range per coordinate. It has no default and is never read from data.
     counts : array or mapping, optional
         Instead of points, a table of whole numbers with bin `edges` (or one count per cell), or one table per group.
-    by, groups, neighbors, invalid, n, ledger, query
-        As for :func:`mean`.
+    by : str or sequence, optional
+        A column of public labels, or one label per point: one release per group, for one charge.
+    groups : sequence of str, optional
+        The groups that there are. With ``add-remove`` they must be listed; without a list they are read from the data,
+        with a warning.
     cells : int or sequence, optional
         How finely points are told apart along each coordinate.
     edges : sequence, optional
@@ -93,8 +96,18 @@ def density(
     method : Method, optional
         Default: Histogram in one dimension; in more, whichever of KNorm and Minimax is more accurate over a public
         class of densities.
+    neighbors : "replace" or "add-remove"
+        Whether the number of records is public, or protected too.
+    invalid : "raise" or "center"
+        Whether an unusable point stops the run (outside the guarantee), or counts as spread evenly over the domain.
     outside : "raise" or "clip"
         Whether a point outside the domain is wrong, or is moved to its edge.
+    n : int or mapping, optional
+        The public number of points (of each group); with ``add-remove`` a guess, which must be given.
+    ledger : Ledger or path, optional
+        What is charged, before noise is drawn.
+    query : str
+        The name of the release in the ledger and in its statement.
     postprocess : bool
         Whether the release is shrunk and projected onto densities, which is free of privacy cost.
     record : str, optional

@@ -42,16 +42,37 @@ def suggest_radius(
 
     Parameters
     ----------
-    curves, epsilon, unit, grid, standardize, neighbors, invalid, n, ledger, query, record
-        As for :func:`mean`.
+    curves : Curves or anything that :func:`read` takes
+        One record per person: an array, a table, a path, a Dask or Spark collection.
+    epsilon : float or str
+        The privacy budget. It has no default: it is a decision.
     bound : Range, RMS or L2Ball
         A public bound that surely holds the curves: it gives the centre, and the largest radius. It has no default and
         is never read from data.
     quantile : float
-        The share of curves that the ball should hold.
+        The share of curves that the ball should hold. Default: 0.95.
     smallest : float, optional
         The smallest radius on offer, public. The closer it is to the bound's, the fewer records or the less epsilon it
         takes. Default: a 32nd of the bound's.
+    unit : str, Unit or sequence, optional
+        Whose a curve is: a column, a rule, or one label per curve. The guarantee is then about all that one has.
+    grid : Grid, int or "header", optional
+        Where the values of a curve are; "header": at the numbers that name their columns. Default: equally spaced on
+        [0, 1], or what the data itself says.
+    standardize : bool
+        Whether each curve has its own mean removed and is divided by its own norm.
+    neighbors : "replace" or "add-remove"
+        Whether the number of records is public, or protected too.
+    invalid : "raise" or "center"
+        Whether an unusable curve stops the run (outside the guarantee), or counts as the public centre.
+    n : int, optional
+        The public number of curves; with ``add-remove`` a guess, which must be given.
+    ledger : Ledger or path, optional
+        What is charged, before noise is drawn.
+    query : str
+        The name of the release in the ledger and in its statement.
+    record : str, optional
+        What one record is called, such as ``record="home"``, or ``"person/people"`` for a plural of its own.
 
     Returns
     -------

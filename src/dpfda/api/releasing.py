@@ -21,8 +21,8 @@ from dpfda.reading.headers import FromHeader, from_header
 from dpfda.release.passes import FromGroupedRecords, FromRecords, Passes
 from dpfda.release.run import run, run_counted
 from dpfda.results.groups import GroupRelease
-from dpfda.spaces.alignment import Align, Interpolate
 from dpfda.spaces.grid import AnyGrid
+from dpfda.spaces.own_times import Align, Interpolate
 from dpfda.spaces.units import Unit
 
 #: Stands in for n while the records are being counted; under `replace` n is public anyway.

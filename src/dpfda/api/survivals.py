@@ -71,15 +71,31 @@ def survival(
     horizon : float
         Up to when the curve is released: public, without a default, and never read from data. Who is still there has
         reached it.
-    by, groups, unit, neighbors, n, ledger, query, record
-        As for :func:`mean`. The records of a unit count by their shares.
+    by : str or sequence, optional
+        A column of public labels, or one label per record: one release per group, for one charge.
+    groups : sequence of str, optional
+        The groups that there are. With ``add-remove`` they must be listed; without a list they are read from the data,
+        with a warning.
+    unit : str, Unit or sequence, optional
+        Whose a record is: a column, a rule, or one label per record. The guarantee is then about all that one has; the
+        records of a unit count by their shares.
     axis : str, optional
         What time is called, with its unit in brackets: "time (days)".
     method : Method, optional
         `EventCounts` with other numbers of bins. Default: chosen from n and epsilon.
+    neighbors : "replace" or "add-remove"
+        Whether the number of records is public, or protected too.
     invalid : "raise" or "center"
         What an unusable record (a missing, infinite or negative time, an event that is neither 0 nor 1) does: it stops
         the run, or it counts as censored at 0.
+    n : int or mapping, optional
+        The public number of records (of each group); with ``add-remove`` a guess, which must be given.
+    ledger : Ledger or path, optional
+        What is charged, before noise is drawn.
+    query : str
+        The name of the release in the ledger and in its statement.
+    record : str, optional
+        What one record is called, such as ``record="home"``, or ``"person/people"`` for a plural of its own.
 
     Returns
     -------

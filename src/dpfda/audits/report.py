@@ -188,6 +188,7 @@ class Audit:
 
     @property
     def passed(self) -> bool:
+        """Whether nothing spoke against the plan."""
         return all(check.passed for _, check in self.checks)
 
     @property
@@ -207,6 +208,7 @@ class Audit:
 
     @property
     def title(self) -> str:
+        """What stands above the report: the kind of plan, its cost and its digest."""
         kind = type(self.plan).__name__
         return f"Audit of a {kind}, {cost(self.plan)}, plan {self.plan.digest[:12]}"
 
@@ -228,6 +230,7 @@ class Audit:
 
     @property
     def verdict(self) -> str:
+        """The outcome in one sentence."""
         count = len(self.checks)
         if self.passed:
             return f"PASSED: nothing spoke against this plan in {count} checks."
@@ -302,14 +305,26 @@ class Audit:
         }
 
     def text(self, ending: str) -> str:
-        """The page as Markdown, HTML, JSON or plain text."""
+        """The page as Markdown, HTML, JSON or plain text.
+
+        Parameters
+        ----------
+        ending : {".md", ".html", ".json", ".txt"}
+            The ending of a file of that kind.
+        """
         writers = dict(zip(self.endings, (self.to_markdown, self.to_html, self.to_json, self.__str__), strict=True))
         if ending.lower() not in writers:
             raise FileError(f"An audit is written as {', '.join(self.endings)}, not {ending or 'nothing'!r}.")
         return writers[ending.lower()]()
 
     def save(self, path: str | os.PathLike[str]) -> Path:
-        """Write the page, by the ending of the path."""
+        """Write the page, by the ending of the path.
+
+        Parameters
+        ----------
+        path : path
+            Where the file goes: it ends in .md, .html, .json or .txt.
+        """
         return write_whole(path, self.text(Path(path).suffix))
 
     @property
@@ -324,5 +339,11 @@ class Audit:
         return noise_sizes(self.ratios, self.detectable or 0.0) if self.ratios.size else None
 
     def plot(self, ax: plots.Axes | None = None) -> plots.Axes:
-        """The size of every coordinate's noise against its stated size."""
+        """The size of every coordinate's noise against its stated size.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where it is drawn. Default: a new figure.
+        """
         return plots.ratios(self.ratios, self.detectable or 0.0, ax)

@@ -37,7 +37,13 @@ class SavedAudit:
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> SavedAudit:
-        """The report of a file; what was edited or is damaged is refused."""
+        """The report of a file; what was edited or is damaged is refused.
+
+        Parameters
+        ----------
+        path : path
+            A file that :meth:`Audit.save` wrote as JSON.
+        """
         name = Path(path).name
         found = cls(codec.unseal(read_text(path, "audit"), "audit", VERSION, name))
         try:

@@ -42,14 +42,29 @@ class Bound(Fact, ABC):
     @staticmethod
     @abstractmethod
     def clip_lattice(lattice: np.ndarray) -> np.ndarray:
-        """Encoded records (integers in floats, one per row) brought inside; inside ones unchanged."""
+        """Encoded records (integers in floats, one per row) brought inside; inside ones unchanged.
+
+        Parameters
+        ----------
+        lattice : array of shape (records, coordinates)
+            Encoded records: whole numbers, kept as floats.
+        """
 
     def clip(self, records: ArrayLike, grid: Grid | None = None) -> np.ndarray:
-        """Records brought inside the body, on the lattice that releases use: total, and idempotent
-        (to the bit while the centre is less than a million radii away, where floats still tell points apart).
+        """Records brought inside the body, on the lattice that releases use.
 
-        With a grid, records are curves and lengths are measured in its inner product (L2 balls only);
-        without, they are coefficients in an orthonormal basis, one row per record.
+        Every finite record comes inside, and clipping twice changes nothing (to the bit, while the centre is less than
+        a million radii away, where floats still tell points apart).
+
+        With a grid, records are curves and lengths are measured in its inner product (L2 balls only); without, they are
+        coefficients in an orthonormal basis.
+
+        Parameters
+        ----------
+        records : array of shape (records, points)
+            Finite records, one in each row; or a single one, as a vector.
+        grid : Grid, optional
+            Where curves have their values. Default: none, records are coefficients.
         """
         values = np.array(records, dtype=float)
         rows = np.atleast_2d(values)
@@ -68,22 +83,48 @@ class Bound(Fact, ABC):
         return (center + lattice / scale).reshape(values.shape)
 
     def support(self, weights: ArrayLike) -> float:
-        """``sup sum_j weights_j |c_j|`` over the body about its centre; two records differ by twice that."""
+        """The largest ``sum_j weights_j |c_j|`` over the body about its centre; two records differ by twice that.
+
+        Parameters
+        ----------
+        weights : array of shape (coordinates,)
+            One weight for each coordinate; signs do not count.
+        """
         u = np.abs(np.asarray(weights, dtype=float))
         return self.sensitivity(self.lengths(u.size), 1.0).support(u)
 
     @staticmethod
     @abstractmethod
     def widening(size: int) -> float:
-        """How far rounding `size` coordinates to integers can push a record outwards."""
+        """How far rounding `size` coordinates to integers can push a record outwards.
+
+        Parameters
+        ----------
+        size : int
+            The number of coordinates.
+        """
 
     @abstractmethod
     def lengths(self, size: int) -> np.ndarray:
-        """Semi-axes of the body in `size` orthonormal coordinates."""
+        """Semi-axes of the body in `size` orthonormal coordinates.
+
+        Parameters
+        ----------
+        size : int
+            The number of coordinates.
+        """
 
     @abstractmethod
     def sensitivity(self, lengths: np.ndarray, diameter: float) -> Sensitivity:
-        """Differences of `diameter` times half the body with these semi-axes."""
+        """Differences of `diameter` times half the body with these semi-axes.
+
+        Parameters
+        ----------
+        lengths : array of shape (coordinates,)
+            Semi-axes of the body, one for each coordinate.
+        diameter : float
+            How far apart two records can be, in halves of the body: 2 for any two records inside it.
+        """
 
     @property
     def size(self) -> int | None:
@@ -111,7 +152,13 @@ class Bound(Fact, ABC):
         object.__setattr__(self, "center", center if center.ndim < 2 else frozen_array(center.ravel()))
 
     def center_on(self, size: int) -> np.ndarray:
-        """The centre as a curve on `size` grid points."""
+        """The centre as a curve on `size` grid points.
+
+        Parameters
+        ----------
+        size : int
+            The number of grid points.
+        """
         center = np.zeros(1) if self.center is None else np.atleast_1d(self.center)
         if center.size not in (1, size):
             raise ParameterError(

@@ -26,7 +26,7 @@ def values_grid(function: object, grid: AnyGrid) -> AnyGrid:
         raise ParameterError(
             "of is a function of one record, which brings its bound",
             shown(function),
-            "Pass of=dp.Above(140), or one of your own (docs/extending.md).",
+            'Pass of=dp.Above(140), or one of your own ("Extending" in the documentation).',
         )
     if not _travels(function):
         raise ParameterError(

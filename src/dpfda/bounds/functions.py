@@ -66,6 +66,7 @@ class RecordFunction(Fact, ABC):
         Returns
         -------
         Grid, or a product of grids
+            Where the values of the function live.
         """
         return grid
 
@@ -99,6 +100,7 @@ class RecordFunction(Fact, ABC):
         Returns
         -------
         array
+            The values inside that range.
         """
         bound = self.bound
         return np.clip(values, bound.low, bound.high) if isinstance(bound, Range) else values

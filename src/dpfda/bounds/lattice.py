@@ -28,6 +28,11 @@ def clip_euclidean(lattice: np.ndarray) -> np.ndarray:
 
     Near rows (squares below 2^53) are scaled as they are. Far rows are first brought near by a
     power of two, and their squares summed in two limbs that stay exact for up to 2^26 coordinates.
+
+    Parameters
+    ----------
+    lattice : array of shape (records, coordinates)
+        Encoded records: whole numbers, kept as floats.
     """
     with np.errstate(over="ignore"):
         energy = np.einsum("ij,ij->i", lattice, lattice)

@@ -46,6 +46,7 @@ class UnitBound(Fact, ABC):
         Returns
         -------
         L2Ball
+            The smallest ball, in the grid's inner product, that holds every curve within the bound.
         """
 
 

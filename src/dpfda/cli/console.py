@@ -59,10 +59,10 @@ def _run_guarded(command: Callable[[], None], anyway: bool) -> None:
         raise
     except DpfdaError as error:
         words = " ".join([as_options(str(error)), *getattr(error, "__notes__", ())])
-        say("error", words)
+        say("error", words, error=type(error).__name__)
         raise typer.Exit(3 if isinstance(error, LedgerError) else 1) from None
     except NoiseWarning as noise:  # before the charge
-        say("refused", f"{noise} Pass --anyway to release it all the same.")
+        say("refused", f"{noise} Pass --anyway to release it all the same.", error=type(noise).__name__)
         raise typer.Exit(2) from None
     except KeyboardInterrupt:
         say("error", "Interrupted. 'dpfda ledger history' tells whether a release was charged.")
@@ -74,6 +74,7 @@ def _run_guarded(command: Callable[[], None], anyway: bool) -> None:
             "error",
             f"the run stopped with an unforeseen {type(error).__name__}. "
             "Run dpfda --verbose ... for details; if a ledger was given, its history tells whether it was charged.",
+            error=type(error).__name__,
         )
         raise typer.Exit(1) from None
     finally:

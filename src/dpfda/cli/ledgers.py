@@ -20,7 +20,7 @@ from dpfda.core.files import reserved
 from dpfda.ledger import Ledger, Output, tables
 from dpfda.ledger.entries import Balance, Entry
 from dpfda.ledger.releases import Charged
-from dpfda.results.base import no_formula
+from dpfda.results.columns import no_formula
 
 
 @command()

@@ -23,7 +23,7 @@ from dpfda.plans import RegressionPlan
 from dpfda.reading.absent import no_column
 from dpfda.reading.headers import FromHeader, header_grid
 from dpfda.reading.source import Source
-from dpfda.results.base import plain_cell
+from dpfda.results.columns import plain_cell
 
 #: What --loss may be, for numbers and for classes.
 NUMBERS, CLASSES = ("squared", "huber"), ("logistic", "hinge")

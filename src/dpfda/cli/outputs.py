@@ -29,7 +29,7 @@ from dpfda.results import plots
 from dpfda.results.joint import JointRelease
 from dpfda.results.pictures import check_ending
 from dpfda.results.saved import Saved
-from dpfda.results.survival import check_picture as check_survival_picture
+from dpfda.results.survival_curves import check_picture as check_survival_picture
 from dpfda.results.survival_difference import SurvivalDifference
 from dpfda.results.wording import bound_in_units
 

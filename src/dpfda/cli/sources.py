@@ -24,7 +24,7 @@ from dpfda.reading.dialect import Dialect
 from dpfda.reading.layouts import Lists, Long
 from dpfda.reading.roles import pick
 from dpfda.reading.scans import Scan
-from dpfda.spaces.alignment import Align, Interpolate, Smooth
+from dpfda.spaces.own_times import Align, Interpolate, Smooth
 from dpfda.spaces.units import Unit
 
 Files = Annotated[

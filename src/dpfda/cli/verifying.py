@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated, cast
+from typing import Annotated, Any, cast
 
 import typer
 
@@ -18,11 +18,13 @@ from dpfda.core.errors import FileError, LedgerError, printable
 from dpfda.core.files import digest_of, read_text
 from dpfda.ledger import Ledger, tables
 from dpfda.ledger.releases import Charged
-from dpfda.reports.budget import told_of_file
+from dpfda.reports.budget import WRITTEN, told_of_file
+from dpfda.reports.saved import read_any_plan
+from dpfda.results.joint import JointRelease
 from dpfda.results.saved import Saved
 
 #: Files of ours that hold no release.
-OTHERS = ("plan", "summary", "audit")
+OTHERS = ("summary", "audit")
 
 
 @command()
@@ -36,9 +38,10 @@ def ledger_verify(
 ) -> None:
     """Check the ledger in use: every seal, that it is no copy, and that it holds the charges of saved releases.
 
-    A release that was never charged, or whose charge is missing, a damaged file, and one that is not what the ledger
-    noted for its charge are findings: exit code 4. Files
-    that are no releases are skipped. A copy, such as an officer gets, is checked with --copy.
+    Findings (exit code 4) are: a release that was never charged, or whose charge is missing; a damaged file; one that
+    is not what the ledger noted for its charge; two different results of one charge; and, where releases are shown, a
+    plan that nothing was charged for. Audits and summaries are skipped. A copy, such as an officer gets, is checked
+    with --copy. It cannot tell of files that it is not shown, nor of a ledger that its owner made anew.
 
     Example: dpfda ledger verify study.ledger mean.json
     """
@@ -49,25 +52,40 @@ def ledger_verify(
         raise typer.Exit(FOUND)
 
 
+def draws(release: object) -> list[bytes]:
+    """What was drawn for a release, member by member; what is made of it afterwards does not matter."""
+    members: list[Any] = list(release.values()) if isinstance(release, JointRelease) else [release]
+    return [array.tobytes() for member in members for array in (member.raw, *member.drawn)]
+
+
 @dataclass
 class Verification:
-    """What a ledger says of files: the entry of each release, what is wrong, and what was skipped."""
+    """What a ledger says of files: the entry of each release, what is wrong, and what was skipped.
+
+    `noted` are the releases whose file is the very one that the ledger noted, `plans` the charges made for each plan.
+    """
 
     ledger: Ledger
     copy: bool
     entries: dict[Path, int] = field(default_factory=dict)
+    noted: set[Path] = field(default_factory=set)
+    plans: dict[Path, list[int]] = field(default_factory=dict)
     problems: dict[Path, str] = field(default_factory=dict)
     skipped: dict[Path, str] = field(default_factory=dict)
 
     def look_at(self, files: Iterable[Path]) -> None:
-        """Read all files, then hold the releases among them against the ledger."""
+        """Read all files, then hold the releases and plans among them against the ledger."""
         loaded: dict[Path, Charged] = {}
+        planned: dict[Path, str] = {}
         for file in files:
             kind = codec.kind_of(read_text(file, "release"))
             if kind in OTHERS:
                 self.skipped[file] = codec.KINDS[kind]
                 continue
             try:
+                if kind == "plan":
+                    planned[file] = read_any_plan(file).digest
+                    continue
                 loaded[file] = cast(Charged, results.load(file))  # a saved difference has a plan too
             except FileError as error:
                 self.problems[file] = str(error)
@@ -82,8 +100,34 @@ class Verification:
                 self.problems[file] = answer.problem
                 continue
             self.entries[file] = answer.entry.number
-            if told := told_of_file(cast(Saved, loaded[file]), self.ledger, digest_of(file)):
+            digest = digest_of(file)
+            if told := told_of_file(cast(Saved, loaded[file]), self.ledger, digest):
                 self.problems[file] = told
+            elif any(output.sha256 == digest for output in self.ledger.outputs()):
+                self.noted.add(file)
+        self._look_for_twins(loaded)
+        self._look_at_plans(planned)
+
+    def _look_for_twins(self, loaded: Mapping[Path, Charged]) -> None:
+        """One charge pays for one draw: two results of it that differ are told of both."""
+        paid = {entry.number: entry.plan for entry in self.ledger.history()}
+        first: dict[int, Path] = {}
+        for file, release in loaded.items():
+            number = self.entries.get(file, 0)
+            if not isinstance(release, WRITTEN) or paid.get(number) != release.plan.digest:
+                continue  # a difference or a member, made from what was charged
+            twin = first.setdefault(number, file)
+            if draws(release) != draws(loaded[twin]):
+                for one, other in ((file, twin), (twin, file)):
+                    told = f"It and {printable(other.name)} hold different results under one charge, entry {number}"
+                    self.problems.setdefault(one, f"{told}. A charge pays for one draw: one of them was not charged.")
+
+    def _look_at_plans(self, planned: Mapping[Path, str]) -> None:
+        """Which charges were made for each plan that is shown."""
+        for file, digest in planned.items():
+            self.plans[file] = [entry.number for entry in self.ledger.history() if entry.plan == digest]
+            if not self.plans[file] and self.entries:
+                self.problems[file] = "nothing was charged for this plan, so none of these releases was made by it."
 
     @property
     def unseen(self) -> list[int]:
@@ -99,6 +143,14 @@ class Verification:
         which = "A copy, and intact" if self.copy and not ledger.in_use else "Intact"
         found = [f"{which}: {count} charge{'' if count == 1 else 's'}, epsilon {tables.spelt(ledger.spent)} {of}."]
         found += [f"Holds the charges of {held} release{'' if held == 1 else 's'}."] if held else []
+        for file, number in self.entries.items():
+            if file not in self.problems:
+                how = "the very file that was noted" if file in self.noted else "by its seal; this file was not noted"
+                found.append(f"{printable(file.name)}: entry {number}, {how}.")
+        for file, numbers in self.plans.items():
+            if file not in self.problems:
+                charged = f"{'entry' if len(numbers) == 1 else 'entries'} {', '.join(map(str, numbers))}"
+                found.append(f"{printable(file.name)}: the plan of {charged if numbers else 'no charge yet'}.")
         found += [f"Skipped: {printable(file.name)} is {what}." for file, what in self.skipped.items()]
         found += [f"Finding: {printable(file.name)}: {problem}" for file, problem in self.problems.items()]
         if (self.entries or self.problems) and self.unseen:
@@ -113,6 +165,8 @@ class Verification:
             "charges": len(self.ledger.history()),
             "spent": float(self.ledger.spent),
             "entries": {str(file): number for file, number in self.entries.items()},
+            "noted": [str(file) for file in self.entries if file in self.noted],
+            "plans": {str(file): numbers for file, numbers in self.plans.items()},
             "findings": {str(file): problem for file, problem in self.problems.items()},
             "skipped": [str(file) for file in self.skipped],
             "not_shown": self.unseen,

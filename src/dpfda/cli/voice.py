@@ -63,9 +63,9 @@ def journal() -> Journal:
     return _journals[-1]
 
 
-def say(level: str, message: str) -> None:
-    """Say something on standard error."""
-    journal().say(level, message)
+def say(level: str, message: str, error: str = "") -> None:
+    """Say something on standard error; the kind of an error stands in a log of JSON only."""
+    journal().say(level, message, **({"error": error} if error else {}))
 
 
 @contextmanager

@@ -47,6 +47,11 @@ class DpfdaError(Exception):
     """Base class: catch this to catch everything the package raises on purpose.
 
     Messages are one paragraph of printable text, whatever a file or an argument brought into them.
+
+    Parameters
+    ----------
+    *words : str
+        The message. Control characters in it are escaped.
     """
 
     def __init__(self, *words: Any):
@@ -56,6 +61,17 @@ class DpfdaError(Exception):
 class ParameterError(DpfdaError, ValueError):
     """A public argument breaks a rule. Nothing was read, charged or written.
 
+    Parameters
+    ----------
+    rule : str
+        What holds of the argument, such as "epsilon must be positive and finite".
+    given : object
+        What was passed instead; the message shows a short form of it.
+    cure : str
+        What to pass, as a sentence.
+
+    Examples
+    --------
     >>> raise ParameterError("epsilon must be positive and finite", 0, "Pass epsilon=1.0.")
     Traceback (most recent call last):
     dpfda.errors.ParameterError: epsilon must be positive and finite, got 0. Pass epsilon=1.0.
@@ -78,6 +94,19 @@ class RecordError(DpfdaError, ValueError):
     Messages count rows and columns from 1, as people do (rows of the data: names above them do not count); `rows` are
     counted from 0, as Python does.
 
+    Parameters
+    ----------
+    problem : str
+        What is wrong, without the contents of a record.
+    rows : sequence of int, optional
+        The rows it is about, counted from 0. Default: none are named.
+    cure : str, optional
+        What to do, as a sentence.
+    column : str, optional
+        The column it is about, by its name, or by its number from 1.
+
+    Examples
+    --------
     >>> raise RecordError("A cell does not hold a number", [4], "Repair it.", column="3")
     Traceback (most recent call last):
     dpfda.errors.RecordError: A cell does not hold a number in row 5, column 3 of the data (counted from 1). Repair it.
@@ -107,13 +136,25 @@ class RecordError(DpfdaError, ValueError):
         return type(self), (self.problem, self.rows, self.cure, self.column)
 
     def within(self, file: str) -> RecordError:
-        """The same error with the name of the file that it is about."""
+        """The same error with the name of the file that it is about.
+
+        Parameters
+        ----------
+        file : str
+            The name of the file.
+        """
         if repr(file) in self.problem:
             return self
         return RecordError(f"{self.problem} in {file!r}", self.rows, self.cure, self.column)
 
     def shifted(self, first: int) -> RecordError:
-        """The same error with rows counted from the start of the source, not of a batch."""
+        """The same error with rows counted from the start of the source, not of a batch.
+
+        Parameters
+        ----------
+        first : int
+            The number of the batch's first row in the source, counted from 0.
+        """
         return RecordError(self.problem, [r + first for r in self.rows], self.cure, self.column)
 
 
@@ -150,24 +191,60 @@ class LedgerWarning(UserWarning):
 
 
 class PlanMismatch(DpfdaError, ValueError):
-    """A summary, a count or a file does not belong to the plan it is used with."""
+    """A summary, a count or a file does not belong to the plan it is used with.
+
+    Parameters
+    ----------
+    *words : str
+        The message. Control characters in it are escaped.
+    """
 
 
 class LedgerError(DpfdaError):
-    """The ledger cannot be used: missing, foreign, corrupt or locked."""
+    """The ledger cannot be used: missing, foreign, corrupt or locked.
+
+    Parameters
+    ----------
+    *words : str
+        The message. Control characters in it are escaped.
+    """
 
 
 class BudgetExceeded(LedgerError):
-    """The charge would exceed the budget; nothing was charged, nothing was drawn."""
+    """The charge would exceed the budget; nothing was charged, nothing was drawn.
+
+    Parameters
+    ----------
+    *words : str
+        The message. Control characters in it are escaped.
+    """
 
 
 class AlreadyCharged(LedgerError):
-    """This run of a job was charged before; nothing was charged now."""
+    """This run of a job was charged before; nothing was charged now.
+
+    Parameters
+    ----------
+    *words : str
+        The message. Control characters in it are escaped.
+    """
 
 
 class FileError(DpfdaError, OSError):
-    """A file cannot be read or written; checked before any charge."""
+    """A file cannot be read or written; checked before any charge.
+
+    Parameters
+    ----------
+    *words : str
+        The message. Control characters in it are escaped.
+    """
 
 
 class ClusterError(DpfdaError, RuntimeError):
-    """A cluster could not finish its work: a worker died too often, or the connection was lost."""
+    """A cluster could not finish its work: a worker died too often, or the connection was lost.
+
+    Parameters
+    ----------
+    *words : str
+        The message. Control characters in it are escaped.
+    """

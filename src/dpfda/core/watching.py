@@ -104,9 +104,10 @@ def watched(watch: Watcher | None) -> Iterator[None]:
         Called with a :class:`Phase`, in this thread. Of a reading in this process it is called after every block of
         rows, of one on a cluster once. None: nobody watches.
 
-    Returns
-    -------
-    context manager
+    Yields
+    ------
+    None
+        Control, while `watch` is told.
 
     Examples
     --------

@@ -106,13 +106,24 @@ class Saved:
         return self.summaries[""]
 
     def origins(self, group: str) -> tuple[Origin, ...]:
-        """Where the records of a group's summary come from."""
+        """Where the records of a group's summary come from.
+
+        Parameters
+        ----------
+        group : str
+            The name of the group; "" where there are no groups.
+        """
         return tuple(part.origin(group) for part in self.parts)
 
     def has(self, new: Part) -> bool:
         """Whether this very file is counted already; one that has changed since then is refused.
 
         Where a refusal must not depend on what a file holds, it is simply not read again.
+
+        Parameters
+        ----------
+        new : Part
+            The file in question.
         """
         known = next((part for part in self.parts if part.is_place(new) and part.between == new.between), None)
         if known is not None and not new.public and known.fingerprint != new.fingerprint:
@@ -123,7 +134,13 @@ class Saved:
         return known is not None
 
     def plus(self, other: Saved) -> Saved:
-        """Both together: of one plan, of different files, of different units."""
+        """Both together: of one plan, of different files, of different units.
+
+        Parameters
+        ----------
+        other : Saved
+            Summaries of other files.
+        """
         if self.plan != other.plan:
             raise PlanMismatch("These summaries were made with different plans; they do not add up. Use one plan.")
         if (self.columns, self.reading) != (other.columns, other.reading) and self.parts and other.parts:
@@ -147,7 +164,13 @@ class Saved:
         return replace(self, summaries=known)
 
     def save(self, path: str | os.PathLike[str]) -> Path:
-        """Write it, readable by its owner only; the file is whole or absent."""
+        """Write it, readable by its owner only; the file is whole or absent.
+
+        Parameters
+        ----------
+        path : path
+            Where the file goes.
+        """
         body = {
             "confidential": NOTICE,
             "plan": self.plan,

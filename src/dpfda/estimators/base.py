@@ -104,7 +104,13 @@ class PrivateEstimator(BaseEstimator):
         return self.release_.statement
 
     def save(self, path: str | os.PathLike[str]) -> Path:
-        """Write the fitted model's release; read it with ``dp.load``, predict with ``dpfda predict``."""
+        """Write the fitted model's release; read it with ``dp.load``, predict with ``dpfda predict``.
+
+        Parameters
+        ----------
+        path : path
+            Where the file goes.
+        """
         check_is_fitted(self)
         return self.release_.save(path)
 

@@ -150,7 +150,15 @@ class FunctionOnScalarRegression(MultiOutputMixin, RegressorMixin, PrivateEstima
         return tags
 
     def fit(self, X: Records, Y: Records) -> Self:
-        """Release the moments of covariates and curves, and the coefficient functions they make."""
+        """Release the moments of covariates and curves, and the coefficient functions they make.
+
+        Parameters
+        ----------
+        X : array or table of shape (rows, covariates)
+            The covariates, one row for each record.
+        Y : array or table of shape (rows, points)
+            The curves, one row for each record.
+        """
         whole = getattr(Y, "ndim", 2) == 1
         check_value(self.value)
         check_record(self.record)
@@ -201,7 +209,13 @@ class FunctionOnScalarRegression(MultiOutputMixin, RegressorMixin, PrivateEstima
         return CoefficientFunctions(self.release_, 0)
 
     def predict(self, X: Records) -> np.ndarray:
-        """Curves on the grid, one row per row of covariates, which are clipped to their bound."""
+        """Curves on the grid, one row per row of covariates, which are clipped to their bound.
+
+        Parameters
+        ----------
+        X : array or table of shape (rows, covariates)
+            The covariates to predict for.
+        """
         inputs = self._inputs(X)
         curves = self.release_.predict(inputs)
         values: np.ndarray = curves[:, 0] if self._single else curves[:, : self._width]
@@ -231,6 +245,7 @@ class FunctionOnScalarRegression(MultiOutputMixin, RegressorMixin, PrivateEstima
         Returns
         -------
         matplotlib Axes
+            One for each coefficient function.
         """
         check_is_fitted(self)
         look = plots.Look(label, color, xlabel, ylabel, title, legend)

@@ -43,20 +43,40 @@ class PublicScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         return tags
 
     def fit(self, X: Records, y: Records = None) -> Self:
-        """Check the ranges, and that there is one for each column of numbers. Nothing is learnt."""
+        """Check the ranges, and that there is one for each column of numbers. Nothing is learnt.
+
+        Parameters
+        ----------
+        X : array or table of shape (rows, inputs)
+            One row for each record.
+        y : None
+            Ignored; pipelines pass it.
+        """
         arrays.quietly(self, arrays.unmasked(X), ensure_all_finite=False)
         self._box()
         return self
 
     def transform(self, X: Records) -> np.ndarray:
-        """Each value on the scale of its range."""
+        """Each value on the scale of its range.
+
+        Parameters
+        ----------
+        X : array or table of shape (rows, inputs)
+            One row for each record.
+        """
         check_is_fitted(self, "n_features_in_")
         low, high = self._box()
         rows = arrays.quietly(self, arrays.unmasked(X), reset=False, ensure_all_finite=False)
         return np.asarray((np.clip(rows, low, high) - low) / (high - low))
 
     def inverse_transform(self, X: Records) -> np.ndarray:
-        """Back from [0, 1] to the ranges."""
+        """Back from [0, 1] to the ranges.
+
+        Parameters
+        ----------
+        X : array of shape (rows, inputs)
+            Values on [0, 1].
+        """
         check_is_fitted(self, "n_features_in_")
         low, high = self._box()
         values: np.ndarray = low + np.asarray(X, dtype=float) * (high - low)

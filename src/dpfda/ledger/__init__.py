@@ -9,7 +9,7 @@ same however long the ledger is; the whole chain is read to list, verify, back u
 
 `entries` is what a ledger says, `periods` when its budget renews, `verified` how that is believed, `store` the
 file that says it, `home` how a copy is told from the original, `releases` which charge paid for what, `tables` how it
-is shown, and `ledger` the words that users speak.
+is shown, `budget` what is spent and what is left, and `ledger` the words that users speak.
 """
 
 from dpfda.ledger.entries import Entry, Output

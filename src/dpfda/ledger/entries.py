@@ -23,7 +23,7 @@ from datetime import UTC, datetime
 from fractions import Fraction
 from typing import Any
 
-from dpfda.core.errors import BudgetExceeded, LedgerError, ParameterError
+from dpfda.core.errors import BudgetExceeded, LedgerError, ParameterError, shown
 from dpfda.ledger.periods import PERIODS, period_after
 
 FORMAT = "dpfda-ledger-1"
@@ -31,6 +31,8 @@ FORMAT = "dpfda-ledger-1"
 FORMATS = {"": FORMAT} | {period: f"{FORMAT} per {period}" for period in PERIODS}
 #: The largest denominator of a total, in bits: adding up takes bounded time.
 DENOMINATOR_BITS = 1 << 13
+#: The longest name of a plan or a query in an entry, and the longest note.
+LONGEST_TEXT = 2000
 Row = tuple[Any, ...]
 
 
@@ -291,3 +293,10 @@ def broken(name: str) -> LedgerError:
 
 def now() -> str:
     return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def check_text(rule: str, text: object, cure: str) -> None:
+    """Texts of entries are printed in tables and sealed as they are."""
+    if not isinstance(text, str) or not text.isprintable() or len(text) > LONGEST_TEXT:
+        kind = "printable texts" if rule.endswith("are") else "a printable text"
+        raise ParameterError(f"{rule} {kind} of at most {LONGEST_TEXT:,} characters", shown(text), cure)

@@ -18,27 +18,28 @@ from dpfda.core.codec import exact_fraction
 from dpfda.core.errors import AlreadyCharged, LedgerError, ParameterError, printable, shown
 from dpfda.core.files import as_path, digest_of
 from dpfda.ledger import entries, home, store, tables
+from dpfda.ledger.budget import Budget
 from dpfda.ledger.entries import (
     FORMATS,
+    LONGEST_TEXT,
     UNKNOWN_RELEASES,
     About,
     Balance,
     Book,
     Entry,
     Output,
+    check_text,
     is_written_in,
     seal,
 )
 from dpfda.ledger.periods import check_period
 from dpfda.ledger.releases import Charged, Finding, as_releases, check_own, entry_of, examine, restored
 
-#: The longest name of a plan or a query in an entry, and the longest note.
-LONGEST_TEXT = 2000
 CURE = "Pass ledger='study.ledger', or dp.Ledger.create('study.ledger', epsilon=2, study='load-2026')."
 
 
 @dataclass(frozen=True)
-class Ledger:
+class Ledger(Budget):
     """A study's ledger. Make one with :meth:`create`; opening checks it.
 
     Parameters
@@ -77,7 +78,7 @@ class Ledger:
 
     def __post_init__(self) -> None:
         for name in ("note", "operator", "run"):
-            _check_text(f"the {name} of a charge is", getattr(self, name), f"Pass {name}='...'.")
+            check_text(f"the {name} of a charge is", getattr(self, name), f"Pass {name}='...'.")
         if not (self.study is None or isinstance(self.study, str)):
             raise ParameterError("study is the name of a ledger's study", shown(self.study), "Pass study='load-2026'.")
         path = as_path(self.path, "a ledger", CURE)
@@ -96,8 +97,21 @@ class Ledger:
     ) -> Ledger:
         """A new ledger file with a total budget; never overwrites one.
 
-        With a `period` ("year", "quarter", "month", "week", "day") the budget is that of one period of the UTC
-        calendar and renews with the next one, never because a clock went back.
+        Where a `period` is given, the budget is that of one period of the UTC calendar and renews with the next one,
+        never because a clock went back.
+
+        Parameters
+        ----------
+        path : path
+            The new file.
+        epsilon : float, str or Fraction
+            The budget; 0.1 means one tenth, as "1/10" does.
+        study : str
+            The name of the study.
+        delta : float, str or Fraction
+            The budget of delta. Default: 0, for pure differential privacy only.
+        period : {"year", "quarter", "month", "week", "day"}, optional
+            How often the budget renews. Default: never.
         """
         budget, delta_cost, rule = as_epsilon(epsilon), _as_delta(delta), check_period(period)
         if not isinstance(study, str) or not study.strip() or not study.isprintable() or len(study) > LONGEST_TEXT:
@@ -116,10 +130,22 @@ class Ledger:
         return cls(target, study)
 
     def charge(self, epsilon: Epsilon, *, plan: str, query: str, delta: Epsilon = 0) -> Entry:
-        """Write a charge down, or refuse it; when this returns, the charge is on disk and stays."""
+        """Write a charge down, or refuse it; when this returns, the charge is on disk and stays.
+
+        Parameters
+        ----------
+        epsilon : float, str or Fraction
+            The cost of the charge; 0.1 means one tenth, as "1/10" does.
+        plan : str
+            The digest of the plan that is charged for.
+        query : str
+            The name of the release.
+        delta : float, str or Fraction
+            The delta of the charge. Default: 0, pure differential privacy.
+        """
         cost, delta_cost = as_epsilon(epsilon), _as_delta(delta)
         for text in (plan, query):
-            _check_text("the plan and the query of a charge are", text, "Pass query='mean'.")
+            check_text("the plan and the query of a charge are", text, "Pass query='mean'.")
         if is_written_in(query):
             raise ParameterError("only an adoption calls charges so", shown(query), "Pass query='mean'.")
         with store.writing(self.path) as db:
@@ -130,7 +156,15 @@ class Ledger:
         return self._standing(charged)
 
     def check(self, epsilon: Epsilon, delta: Epsilon = 0) -> None:
-        """Refuse now what :meth:`charge` would refuse later; charges nothing."""
+        """Refuse now what :meth:`charge` would refuse later; charges nothing.
+
+        Parameters
+        ----------
+        epsilon : float, str or Fraction
+            The cost of the charge; 0.1 means one tenth, as "1/10" does.
+        delta : float, str or Fraction
+            The delta of the charge. Default: 0, pure differential privacy.
+        """
         seen = home.testimony(self.path)
         with store.reading(self.path) as db:
             balance = store.load_balance(db, self.path.name, self.study)
@@ -164,7 +198,7 @@ class Ledger:
         (given,) = as_releases([release])
         check_own(given, self.study)
         sha256, file = digest_of(path), printable(_as_seen_from(self.path.parent, path))
-        _check_text("the name of an output is", file, "Choose a shorter one.")
+        check_text("the name of an output is", file, "Choose a shorter one.")
         with store.writing(self.path) as db:
             self._settled(db)
             charge, sealed_as = self._charge_of(db, given)
@@ -182,6 +216,11 @@ class Ledger:
         """The charges of these releases, if this is the ledger in use, intact to its first entry, and holds them all.
 
         A ledger that was rolled back or forked lacks a charge that a saved release names with its seal.
+
+        Parameters
+        ----------
+        releases : iterable of Release, optional
+            Saved releases. Default: none, the ledger alone is checked.
         """
         found = self.examine(releases)
         for finding in found:
@@ -192,7 +231,12 @@ class Ledger:
     def examine(self, releases: Iterable[Charged] = (), *, copy: bool = False) -> tuple[Finding, ...]:
         """The same with an answer for each release, in their order: its charge, or what is wrong.
 
-        With `copy` a copy of the ledger will do: its seals are checked, and it may lack what was charged since.
+        Parameters
+        ----------
+        releases : iterable of Release, optional
+            Saved releases.
+        copy : bool
+            Whether a copy of the ledger will do: its seals are checked, and it may lack what was charged since.
         """
         seen = home.testimony(self.path)
         with store.reading(self.path) as db:
@@ -202,7 +246,13 @@ class Ledger:
         return tuple(examine(book.entries, release, self.study, self.path.name) for release in as_releases(releases))
 
     def backup(self, path: str | os.PathLike[str]) -> Path:
-        """One state of the ledger in a new file, while others go on charging; it refuses charges until adopted."""
+        """One state of the ledger in a new file, while others go on charging; it refuses charges until adopted.
+
+        Parameters
+        ----------
+        path : path
+            The new file.
+        """
         target = as_path(path, "a backup", "Pass path='study.backup'.").absolute()
         with store.copied(self.path, self.study) as (memory, book), store.making(target) as db:
             _settle(memory, book.balance.settled(home.BACKUP, "no"))
@@ -212,9 +262,15 @@ class Ledger:
     def adopt(self, *, releases: Iterable[Charged] = (), spent: Epsilon | None = None) -> tuple[Entry, ...]:
         """Make a copied or restored file the one in use, after writing in what was released since it was copied.
 
-        `releases` are the saved releases that it may lack, `spent` is an amount (0: nothing was released). The
-        act is recorded. Whoever adopts a copy says that no other is in use: the promise of the budget rests on it.
+        The act is recorded. Whoever adopts a copy says that no other is in use: the promise of the budget rests on it.
         Of a ledger that is in use and lacks nothing, nothing is changed.
+
+        Parameters
+        ----------
+        releases : iterable of Release, optional
+            The saved releases that the file may lack.
+        spent : float, str or Fraction, optional
+            What was spent since it was copied, as an amount; 0: nothing was released.
         """
         given = as_releases(releases)
         amount = Fraction(0) if spent is None or exact_fraction(spent) == 0 else as_epsilon(spent, "spent")
@@ -244,51 +300,6 @@ class Ledger:
         return tuple(new)
 
     @property
-    def name(self) -> str:
-        """The study this ledger belongs to."""
-        return self._read().study
-
-    @property
-    def budget(self) -> Fraction:
-        """The budget: of one period, where it renews."""
-        return self._read().epsilon
-
-    @property
-    def spent(self) -> Fraction:
-        """All that was ever charged, over all periods."""
-        return self._read().last.spent
-
-    @property
-    def remaining(self) -> Fraction:
-        """What is left now: of this period, where the budget renews."""
-        return self._now().left
-
-    @property
-    def delta_budget(self) -> Fraction:
-        """The budget for delta; zero where only pure releases are allowed."""
-        return self._read().delta
-
-    @property
-    def delta_spent(self) -> Fraction:
-        """All the delta that was ever charged, over all periods."""
-        return self._read().last.spent_delta
-
-    @property
-    def period(self) -> str:
-        """How often the budget renews ("year"); empty where it never does."""
-        return self._read().period
-
-    @property
-    def current_period(self) -> str:
-        """The period that a charge would belong to now ("2026"); empty where a budget does not renew."""
-        return self._now().last.period
-
-    @property
-    def period_spent(self) -> Fraction:
-        """What this period has cost so far; all that was ever spent where there are no periods."""
-        return self._now().last.period_spent
-
-    @property
     def in_use(self) -> bool:
         """Whether this file is the ledger in use: no copy, no backup, nothing restored over it."""
         seen = home.testimony(self.path)
@@ -302,9 +313,6 @@ class Ledger:
     def _read(self) -> Balance:
         with store.reading(self.path) as db:
             return store.load_balance(db, self.path.name, self.study)
-
-    def _now(self) -> Balance:
-        return self._read().at(entries.now())
 
     def book(self) -> Book:
         """All of it, verified: the balance, every charge and every free entry."""
@@ -365,13 +373,6 @@ class Ledger:
 def _settle(db: sqlite3.Connection, settled: Balance) -> Balance:
     store.add_home(db, settled.homes[-1])
     return settled
-
-
-def _check_text(rule: str, text: object, cure: str) -> None:
-    """Texts of entries are printed in tables and sealed as they are."""
-    if not isinstance(text, str) or not text.isprintable() or len(text) > LONGEST_TEXT:
-        kind = "printable texts" if rule.endswith("are") else "a printable text"
-        raise ParameterError(f"{rule} {kind} of at most {LONGEST_TEXT:,} characters", shown(text), cure)
 
 
 def _as_seen_from(folder: Path, path: str | os.PathLike[str]) -> str:

@@ -63,11 +63,11 @@ class Auto(Method):
     passes : int, optional
         How often the data may be read: 1 for sources that can be read only once and for saved summaries. Default: as
         often as the best choice asks for.
+    rule : int, optional
+        The version of the rule by which the choice is made, for files. Default: the present one.
     check : bool, optional
         Whether a few per cent of epsilon go to what the release leaves out, so that its bands cover that too. Default:
         True.
-    rule : int, optional
-        The version of the rule by which the choice is made, for files. Default: the present one.
 
     Examples
     --------
@@ -107,12 +107,26 @@ class Auto(Method):
         return self.rule != RULE
 
     def check_plain(self, what: str) -> None:
-        """Where the method is chosen in another way, options for means would be ignored: refuse them."""
+        """Where the method is chosen in another way, options for means would be ignored: refuse them.
+
+        Parameters
+        ----------
+        what : str
+            What is released, as the error names it.
+        """
         if self.spread is not None or (self.passes or 1) > 1:
             raise ParameterError(f"{what} is read once and has no spread", repr(self), "Pass method=dp.Auto().")
 
     def resolved(self, problem: Problem, epsilon: Fraction) -> Method:
-        """The chosen method itself, of one round or in stages."""
+        """The chosen method itself, of one round or in stages.
+
+        Parameters
+        ----------
+        problem : Problem
+            What is released: its size, its sensitivity and how much is expected of each coefficient, from public facts.
+        epsilon : Fraction
+            The budget of the release.
+        """
         outlook = self.outlook(problem, epsilon)
         return min(self.candidates(outlook), key=outlook.typical)
 
@@ -120,7 +134,15 @@ class Auto(Method):
         return self.resolved(problem, epsilon).calibrate(problem, epsilon)
 
     def outlook(self, problem: Problem, epsilon: Fraction) -> Outlook:
-        """The risks among which the choice is made."""
+        """The risks among which the choice is made.
+
+        Parameters
+        ----------
+        problem : Problem
+            What is released: its size, its sensitivity and how much is expected of each coefficient, from public facts.
+        epsilon : Fraction
+            The budget of the release.
+        """
         if not isinstance(problem, MeanProblem):
             raise ParameterError("Auto chooses among ways to release a mean", "another problem", "Leave method out.")
         if problem.is_exact and self.spread is not None:
@@ -133,7 +155,13 @@ class Auto(Method):
     # -- the ways to choose from --------------------------------------------------------------
 
     def candidates(self, outlook: Outlook) -> list[Method]:
-        """One round, or several; each with a private radius first where the scale is not known."""
+        """One round, or several; each with a private radius first where the scale is not known.
+
+        Parameters
+        ----------
+        outlook : Outlook
+            The risks by which they are compared.
+        """
         problem, ball = outlook.problem, type(outlook.problem.bound) is L2Ball
         strength = problem.n * float(outlook.epsilon)
         ordinary = SMALLEST < problem.bound.outer < LARGEST
@@ -161,7 +189,17 @@ class Auto(Method):
     # -- in words ---------------------------------------------------------------------------
 
     def explanation(self, problem: Problem, epsilon: Fraction, chosen: Method) -> str:
-        """Why the choice fell as it did, in words and numbers."""
+        """Why the choice fell as it did, in words and numbers.
+
+        Parameters
+        ----------
+        problem : Problem
+            What is released: its size, its sensitivity and how much is expected of each coefficient, from public facts.
+        epsilon : Fraction
+            The budget of the release.
+        chosen : Method
+            What the choice fell on.
+        """
         outlook = self.outlook(problem, epsilon)
         found = self.candidates(outlook)
         rounds = _rounds(chosen)

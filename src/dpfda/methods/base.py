@@ -59,16 +59,38 @@ class Method(Fact, ABC):
     count_share: ClassVar[Fraction | None] = None
 
     def frame(self, problem: P) -> P:
-        """The problem as this method sees it, of the same kind; most take it as it is. Others are refused here."""
+        """The problem as this method sees it, of the same kind; most take it as it is. Others are refused here.
+
+        Parameters
+        ----------
+        problem : Problem
+            What is released: its size, its sensitivity and how much is expected of each coefficient, from public facts.
+        """
         return problem
 
     def resolved(self, problem: Problem, epsilon: Fraction) -> Method:
-        """This method with every parameter at None chosen (or another one, which it has chosen)."""
+        """This method with every parameter at None chosen (or another one, which it has chosen).
+
+        Parameters
+        ----------
+        problem : Problem
+            What is released: its size, its sensitivity and how much is expected of each coefficient, from public facts.
+        epsilon : Fraction
+            The budget that the parts share.
+        """
         return self
 
     @abstractmethod
     def calibrate(self, problem: Problem, epsilon: Fraction) -> tuple[Part, ...]:
-        """Parts that hide one neighbour at `epsilon`."""
+        """Parts that hide one neighbour at `epsilon`.
+
+        Parameters
+        ----------
+        problem : Problem
+            What is released: its size, its sensitivity and how much is expected of each coefficient, from public facts.
+        epsilon : Fraction
+            The budget that the parts share.
+        """
 
     @property
     def title(self) -> str:
@@ -76,7 +98,13 @@ class Method(Fact, ABC):
         return type(self).__name__
 
     def describe(self, basis: str) -> str:
-        """What noise is added to, as a methods section says it; `basis` says what coefficients are coefficients of."""
+        """What noise is added to, as a methods section says it.
+
+        Parameters
+        ----------
+        basis : str
+            What the coefficients are coefficients of, in words.
+        """
         return f"what {self!r} makes of the coefficients in {basis}"
 
 

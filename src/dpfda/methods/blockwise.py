@@ -14,6 +14,13 @@ FIRST = 4
 def octaves(size: int) -> tuple[int, ...]:
     """Where blocks of `size` components begin: four, four, eight, sixteen, and so on.
 
+    Parameters
+    ----------
+    size : int
+        The number of coefficients.
+
+    Examples
+    --------
     >>> octaves(20)
     (0, 4, 8, 16)
     """

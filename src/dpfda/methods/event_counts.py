@@ -109,7 +109,15 @@ class EventCounts(Method):
         return (*sorted(parts.union(of_events)), *(CELLS + start for start in of_censored), 2 * CELLS)
 
     def calibrate(self, problem: Problem, epsilon: Fraction) -> tuple[Part, ...]:
-        """Every count with the same noise."""
+        """Every count with the same noise.
+
+        Parameters
+        ----------
+        problem : Problem
+            What is released: its size, its sensitivity and how much is expected of each coefficient, from public facts.
+        epsilon : Fraction
+            The budget that the parts share.
+        """
         ones, where = np.ones(problem.size), np.arange(problem.size)
         scales = ones * (problem.sensitivity.support(ones) / float(epsilon))
         law = Laplace.calibrated(epsilon, scales, ones, problem.sensitivity, problem.max_abs)

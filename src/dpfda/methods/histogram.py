@@ -92,7 +92,15 @@ class Histogram(Method):
         return replace(self, bins=(first, last), shares=(share, 1 - share))
 
     def calibrate(self, problem: Problem, epsilon: Fraction) -> tuple[Part, ...]:
-        """One round: every count with the same noise."""
+        """One round: every count with the same noise.
+
+        Parameters
+        ----------
+        problem : Problem
+            What is released: its size, its sensitivity and how much is expected of each coefficient, from public facts.
+        epsilon : Fraction
+            The budget that the parts share.
+        """
         ones, where = np.ones(problem.size), np.arange(problem.size)
         scales = ones * (problem.sensitivity.support(ones) / float(epsilon))
         law = Laplace.calibrated(epsilon, scales, ones, problem.sensitivity, problem.max_abs)

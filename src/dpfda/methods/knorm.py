@@ -29,7 +29,13 @@ class BallMethod(Checked):
 
     @staticmethod
     def starts(size: int) -> tuple[int, ...]:
-        """Where blocks of `size` coefficients begin."""
+        """Where blocks of `size` coefficients begin.
+
+        Parameters
+        ----------
+        size : int
+            The number of coefficients.
+        """
         return (0,)
 
     def resolved(self, problem: Problem, epsilon: Fraction) -> Self:

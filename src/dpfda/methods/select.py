@@ -78,14 +78,30 @@ class Select(Method):
         return replace(self, candidates=tuple(method.resolved(problem, left) for method in self.candidates))
 
     def calibrate(self, problem: Problem, epsilon: Fraction) -> tuple[Part, ...]:
-        """Parts of the candidate that should be best before data: what a plan expects."""
+        """Parts of the candidate that should be best before data: what a plan expects.
+
+        Parameters
+        ----------
+        problem : Problem
+            What is released: its size, its sensitivity and how much is expected of each coefficient, from public facts.
+        epsilon : Fraction
+            The budget of the choice and the release together.
+        """
         return min(self.parts(problem, epsilon), key=lambda parts: _risk(problem, parts))
 
     def describe(self, basis: str) -> str:
         return f"the coefficients in {basis} that the method of choice keeps"
 
     def parts(self, problem: Problem, epsilon: Fraction) -> list[tuple[Part, ...]]:
-        """What each candidate would release with."""
+        """What each candidate would release with.
+
+        Parameters
+        ----------
+        problem : Problem
+            What is released: its size, its sensitivity and how much is expected of each coefficient, from public facts.
+        epsilon : Fraction
+            The budget of the choice and the release together.
+        """
         found = [method.calibrate(problem, epsilon * (1 - self.share)) for method in self.candidates]
         for parts in found:
             check_pure(parts)

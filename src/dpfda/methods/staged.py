@@ -58,11 +58,11 @@ class Staged(Method):
     radius : Fraction, str or float, optional
         Share of epsilon that the private radius costs, up to 1/2; for bounds that are balls. Default: 0, none: the
         plan's own radius.
+    rule : int, optional
+        The version of the rule by which draws lead to centres and candidates. Default: the present one.
     check : Fraction, str or float, optional
         Share of epsilon that goes to what the rounds leave out, for :meth:`Release.band`, up to 1/2. 0: bands take the
         public bound for it. Default: none, and with one round how much curves vary is not measured either.
-    rule : int, optional
-        The version of the rule by which draws lead to centres and candidates. Default: the present one.
 
     Examples
     --------
@@ -154,7 +154,13 @@ class Staged(Method):
         return 1 - self.steps.count("choose") * self.selection - varying - (self.radius or 0) - (self.check or 0)
 
     def share(self, number: int) -> Fraction:
-        """The share of epsilon of one draw, by its number."""
+        """The share of epsilon of one draw, by its number.
+
+        Parameters
+        ----------
+        number : int
+            The place of the draw in `steps`, counted from 0.
+        """
         return self._by_step[number]
 
     @cached_property

@@ -57,6 +57,17 @@ class Ball:
         """Ball noise on the axes that suit the differences best; like Laplace, with room for a float audit.
 
         Blocks share the budget so that the energy of all noise together is smallest (derivations: blocks).
+
+        Parameters
+        ----------
+        epsilon : Fraction
+            What one draw costs.
+        differences : Sensitivity
+            Every difference that two neighbours can make in the statistic.
+        max_abs : array of float
+            The largest size that each coordinate of the statistic can have.
+        starts : tuple of int, optional
+            Where blocks begin. Default: one block.
         """
         axes = differences.axes()
         blocks = [slice(*pair) for pair in pairwise((*starts, axes.size))]
@@ -78,6 +89,7 @@ class Ball:
 
     @property
     def description(self) -> str:
+        """The law in a few words, for statements."""
         return "ball noise, rounded exactly" if len(self.starts) == 1 else "blocks of ball noise, rounded exactly"
 
     @property
@@ -92,20 +104,43 @@ class Ball:
 
     @property
     def scales(self) -> np.ndarray:
+        """The noise scale of each coordinate."""
         return self.diameter / float(self.epsilon) * self.axes
 
     @property
     def variance(self) -> np.ndarray:
+        """The variance of each coordinate."""
         return (self._lengths + 1) * self.scales**2
 
     def loss(self, h: np.ndarray) -> float:
+        """Privacy loss of a difference `h`: at most epsilon for neighbours.
+
+        Parameters
+        ----------
+        h : array of float
+            A difference of two statistics, one number for each coordinate.
+        """
         total = sum(float(np.sqrt(((h[b] / self.axes[b]) ** 2).sum())) for b in self.blocks)
         return float(self.epsilon) * total / self.diameter
 
     def to_lattice(self, values: Sequence[Fraction]) -> list[Placed]:
+        """Exact values as :meth:`draw` takes them. Confidential.
+
+        Parameters
+        ----------
+        values : sequence of Fraction
+            The exact statistic, one number for each coordinate. Confidential.
+        """
         return [Placed.of(x, step) for x, step in zip(values, self._units, strict=True)]
 
     def real(self, on_lattice: Sequence[Fraction]) -> np.ndarray:
+        """The same as floats. Confidential, for audits.
+
+        Parameters
+        ----------
+        on_lattice : sequence
+            What :meth:`to_lattice` gave. Confidential.
+        """
         return np.array([float(x) for x in on_lattice])
 
     @cached_property
@@ -117,7 +152,15 @@ class Ball:
         return [Fraction(step) for step in self._steps.tolist()]
 
     def draw(self, on_lattice: Sequence[Fraction], count: int | None = None) -> np.ndarray:
-        """``round((c + N) / step) * step`` with the rounding decided exactly: post-processing of ideal noise."""
+        """``round((c + N) / step) * step`` with the rounding decided exactly: post-processing of ideal noise.
+
+        Parameters
+        ----------
+        on_lattice : sequence
+            What :meth:`to_lattice` gave. Confidential.
+        count : int, optional
+            How many outcomes are drawn, a row for each. Default: one, as a vector.
+        """
         if count is not None:
             return np.array([self.draw(on_lattice) for _ in range(count)])
         centres = self.to_lattice(on_lattice)
@@ -127,6 +170,15 @@ class Ball:
         return np.array(drawn, dtype=float) * self._steps
 
     def simulate(self, size: int, rng: np.random.Generator) -> np.ndarray:
+        """Noise alone, `size` rows of it, fast and from a seed: for studies and bands, never for a release.
+
+        Parameters
+        ----------
+        size : int
+            How many rows of noise.
+        rng : numpy.random.Generator
+            Where the numbers come from.
+        """
         noise = rng.standard_normal((size, self.axes.size))
         for block in self.blocks:
             direction = noise[:, block]

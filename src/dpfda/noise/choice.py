@@ -58,20 +58,51 @@ class Choice:
 
     @property
     def variance(self) -> np.ndarray:
+        """The variance of each coordinate."""
         return self.scales**2
 
     def loss(self, h: np.ndarray) -> float:
-        """Only differences between scores count: what moves all of them alike changes nothing."""
+        """Privacy loss of a difference `h`: at most epsilon for neighbours.
+
+        Only differences between scores count: what moves all of them alike changes nothing.
+
+        Parameters
+        ----------
+        h : array of float
+            A difference of two statistics, one number for each coordinate.
+        """
         return float(self.epsilon / self.range) * float(np.max(h) - np.min(h))
 
     def to_lattice(self, values: Sequence[Fraction]) -> list[Placed]:
+        """Exact values as :meth:`draw` takes them. Confidential.
+
+        Parameters
+        ----------
+        values : sequence of Fraction
+            The exact statistic, one number for each coordinate. Confidential.
+        """
         return [Placed.of(x, self.range / self.epsilon) for x in values]
 
     def real(self, on_lattice: Sequence[Fraction]) -> np.ndarray:
+        """The same as floats. Confidential, for audits.
+
+        Parameters
+        ----------
+        on_lattice : sequence
+            What :meth:`to_lattice` gave. Confidential.
+        """
         return np.array([float(x) for x in on_lattice])
 
     def draw(self, on_lattice: Sequence[Fraction], count: int | None = None) -> np.ndarray:
-        """The largest of scores plus exponential noise: all of it drawn first, and the sums compared exactly."""
+        """The largest of scores plus exponential noise: all of it drawn first, and the sums compared exactly.
+
+        Parameters
+        ----------
+        on_lattice : sequence
+            What :meth:`to_lattice` gave. Confidential.
+        count : int, optional
+            How many outcomes are drawn, a row for each. Default: one, as a vector.
+        """
         if count is not None:
             return np.array([self.draw(on_lattice) for _ in range(count)])
         scores, noise, places = self.to_lattice(on_lattice), Deviates(self.size, _exponential), PLACES
@@ -84,6 +115,15 @@ class Choice:
             places += PLACES
 
     def simulate(self, size: int, rng: np.random.Generator) -> np.ndarray:
+        """Noise alone, `size` rows of it, fast and from a seed: for studies and bands, never for a release.
+
+        Parameters
+        ----------
+        size : int
+            How many rows of noise.
+        rng : numpy.random.Generator
+            Where the numbers come from.
+        """
         return rng.standard_exponential((size, self.size)) * self.scales
 
 

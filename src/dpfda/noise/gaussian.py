@@ -69,7 +69,23 @@ class Gaussian:
         differences: Sensitivity,
         max_abs: np.ndarray,
     ) -> Gaussian:
-        """The law with scales proportional to `shape` that hides `filter * h` for every `h` among the differences."""
+        """The law with scales proportional to `shape` that hides `filter * h` for every `h` among the differences.
+
+        Parameters
+        ----------
+        epsilon : Fraction
+            What one draw costs.
+        delta : Fraction
+            The probability with which the bound on the loss may fail.
+        shape : array of float
+            The noise scales in proportion to each other.
+        filter : array of float
+            What each coordinate is multiplied by before the noise.
+        differences : Sensitivity
+            Every difference that two neighbours can make in the statistic.
+        max_abs : array of float
+            The largest size that each coordinate of the statistic can have.
+        """
         scales = shape * differences.radius(shape / filter) * multiplier(float(epsilon), float(delta))
         bits, fill = resolution(scales, filter, max_abs)
         steps = scales * 2.0**-bits
@@ -85,30 +101,70 @@ class Gaussian:
 
     @cached_property
     def scales(self) -> np.ndarray:
+        """The standard deviation of each coordinate's noise."""
         return self._scale * self.steps
 
     @property
     def variance(self) -> np.ndarray:
+        """The variance of each coordinate."""
         return self.scales**2
 
     def loss(self, h: np.ndarray) -> float:
-        """Epsilon at the largest distance that a neighbour can make, in proportion below it."""
+        """Epsilon at the largest distance that a neighbour can make, in proportion below it.
+
+        Parameters
+        ----------
+        h : array of float
+            A difference of two statistics, one number for each coordinate.
+        """
         return float(self.epsilon) * float(np.sqrt(((h / self.steps) ** 2).sum())) / self.sensitivity
 
     def to_lattice(self, values: Sequence[Fraction]) -> list[int]:
+        """Exact values as :meth:`draw` takes them. Confidential.
+
+        Parameters
+        ----------
+        values : sequence of Fraction
+            The exact statistic, one number for each coordinate. Confidential.
+        """
         self._mechanism()
         return in_steps(list(values), self.steps)
 
     def real(self, on_lattice: Sequence[int]) -> np.ndarray:
+        """The same as floats. Confidential, for audits.
+
+        Parameters
+        ----------
+        on_lattice : sequence
+            What :meth:`to_lattice` gave. Confidential.
+        """
         return np.array([float(k) for k in on_lattice]) * self.steps
 
     def _mechanism(self) -> mod.Measurement:
         return _sampler(self._scale, self.sensitivity)
 
     def draw(self, on_lattice: Sequence[int], count: int | None = None) -> np.ndarray:
+        """Values plus exact noise: one outcome, or `count` rows of them.
+
+        Parameters
+        ----------
+        on_lattice : sequence
+            What :meth:`to_lattice` gave. Confidential.
+        count : int, optional
+            How many outcomes are drawn, a row for each. Default: one, as a vector.
+        """
         return drawn_by(self._mechanism(), on_lattice, self.steps, count)
 
     def simulate(self, size: int, rng: np.random.Generator) -> np.ndarray:
+        """Noise alone, `size` rows of it, fast and from a seed: for studies and bands, never for a release.
+
+        Parameters
+        ----------
+        size : int
+            How many rows of noise.
+        rng : numpy.random.Generator
+            Where the numbers come from.
+        """
         return rng.standard_normal((size, self.steps.size)) * self.scales
 
 

@@ -58,6 +58,19 @@ class Laplace:
         All arrays cover the noised coordinates only. Beyond the supremum the sensitivity counts one
         unit per coordinate for rounding, and what floats can add to a loss computed from them, so
         that an audit of float statistics stays below epsilon too.
+
+        Parameters
+        ----------
+        epsilon : Fraction
+            What one draw costs.
+        scales : array of float
+            The noise scale that each coordinate should have.
+        filter : array of float
+            What each coordinate is multiplied by before the noise.
+        differences : Sensitivity
+            Every difference that two neighbours can make in the statistic.
+        max_abs : array of float
+            The largest size that each coordinate of the statistic can have.
         """
         bits, fill = resolution(scales, filter, max_abs)
         steps = scales * 2.0**-bits
@@ -72,30 +85,70 @@ class Laplace:
 
     @cached_property
     def scales(self) -> np.ndarray:
+        """The noise scale of each coordinate."""
         return self._scale * self.steps
 
     @property
     def variance(self) -> np.ndarray:
+        """The variance of each coordinate."""
         return 2 * self.scales**2
 
     def loss(self, h: np.ndarray) -> float:
-        """The largest log-likelihood ratio over all outcomes (derivations: the mechanism)."""
+        """The largest log-likelihood ratio over all outcomes (derivations: the mechanism).
+
+        Parameters
+        ----------
+        h : array of float
+            A difference of two statistics, one number for each coordinate.
+        """
         return float((np.abs(h) / self.scales).sum())
 
     def to_lattice(self, values: Sequence[Fraction]) -> list[int]:
+        """Exact values as :meth:`draw` takes them. Confidential.
+
+        Parameters
+        ----------
+        values : sequence of Fraction
+            The exact statistic, one number for each coordinate. Confidential.
+        """
         self._mechanism()  # certified before any charge, or not at all
         return in_steps(list(values), self.steps)
 
     def real(self, on_lattice: Sequence[int]) -> np.ndarray:
+        """The same as floats. Confidential, for audits.
+
+        Parameters
+        ----------
+        on_lattice : sequence
+            What :meth:`to_lattice` gave. Confidential.
+        """
         return np.array([float(k) for k in on_lattice]) * self.steps
 
     def _mechanism(self) -> mod.Measurement:
         return _certified(self._scale, self.sensitivity, self.epsilon)
 
     def draw(self, on_lattice: Sequence[int], count: int | None = None) -> np.ndarray:
+        """Values plus exact noise: one outcome, or `count` rows of them.
+
+        Parameters
+        ----------
+        on_lattice : sequence
+            What :meth:`to_lattice` gave. Confidential.
+        count : int, optional
+            How many outcomes are drawn, a row for each. Default: one, as a vector.
+        """
         return drawn_by(self._mechanism(), on_lattice, self.steps, count)
 
     def simulate(self, size: int, rng: np.random.Generator) -> np.ndarray:
+        """Noise alone, `size` rows of it, fast and from a seed: for studies and bands, never for a release.
+
+        Parameters
+        ----------
+        size : int
+            How many rows of noise.
+        rng : numpy.random.Generator
+            Where the numbers come from.
+        """
         return laplace((size, self.steps.size), rng) * self.scales
 
 

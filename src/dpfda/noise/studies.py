@@ -22,6 +22,7 @@ def laplace(shape: tuple[int, ...], rng: np.random.Generator) -> np.ndarray:
     Returns
     -------
     numpy.ndarray
+        The variates, of scale one.
 
     Examples
     --------

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal, Unpack
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Unpack, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -116,6 +116,54 @@ class Accuracy:
     def _rough_errors(self, vary: str, measure: str) -> Errors | None:
         """What errors nearly are at another epsilon or n, where plans take long to make."""
         return None
+
+
+class HasAccuracy:
+    """What plans say before data about how accurate their release will be."""
+
+    #: What knows how accurate a release will be.
+    _accuracy_kind: ClassVar[type[Accuracy]] = Accuracy
+
+    @cached_property
+    def accuracy(self) -> Accuracy:
+        """How accurate the release will be: errors, bands, and what it would take to do better."""
+        return self._accuracy_kind(cast("Plan[Any]", self))
+
+    @property
+    def expected_error(self) -> float:
+        """Expected squared L2 error of the noise alone."""
+        return self.accuracy.expected_error
+
+    @property
+    def expected_risk(self) -> float:
+        """Expected squared error: noise, and the bias that the public guess lets expect."""
+        return self.accuracy.expected_risk
+
+    @property
+    def risk_range(self) -> tuple[float, float]:
+        """Where the squared error should lie, mostly: from the 10 to the 90 % point over the plan's class."""
+        return self.accuracy.risk_range
+
+    @property
+    def verdict(self) -> Verdict:
+        """Whether the release will be clear, coarse or mostly noise, and which n, epsilon or bound would do better."""
+        return self.accuracy.verdict
+
+    def solve(
+        self, target: float, vary: Literal["epsilon", "n"] = "epsilon", measure: Literal["risk", "error"] = "risk"
+    ) -> float | int:
+        """The smallest epsilon (or n) from which on the expected error stays at or below `target`.
+
+        Parameters
+        ----------
+        target : float
+            The squared error to reach.
+        vary : {"epsilon", "n"}
+            What may change. Default: "epsilon".
+        measure : {"risk", "error"}
+            What is meant by error: noise and prior bias, or noise alone. Default: "risk".
+        """
+        return self.accuracy.solve(target, vary, measure)
 
 
 class DensityAccuracy(Accuracy):

@@ -13,24 +13,23 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, Self, TypeVar, Unpack, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self, TypeVar, Unpack, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from dpfda.core import codec
-from dpfda.core.codec import Fact
-from dpfda.core.errors import FileError, ParameterError, shown
 from dpfda.core.origins import Between
 from dpfda.engines import Checkpoint, Declared, Summary
 from dpfda.engines.task import Labels
 from dpfda.methods.base import Method
 from dpfda.plans import opendp
-from dpfda.plans.accuracy import Accuracy
+from dpfda.plans.accuracy import HasAccuracy
 from dpfda.plans.checks import check_reading, refuse_options_of_reading
 from dpfda.plans.guesses import Guesses
 from dpfda.plans.hypothetical import Imagining
 from dpfda.plans.schedule import OneStage, Schedule
+from dpfda.plans.sealed import VERSION, SealedFact
 from dpfda.plans.shares import Share, shares_of
 from dpfda.plans.verdict import OtherFacts
 from dpfda.problems.contracts import Problem
@@ -44,45 +43,15 @@ from dpfda.release.run import LedgerOrPath, check_passes, run
 from dpfda.results import statements
 from dpfda.results.base import Release
 from dpfda.results.statements import Statement
-from dpfda.results.verdict import Verdict
 from dpfda.results.wording import Wording, html_table, table
 from dpfda.spaces.basis import Eigenbasis
 
-VERSION = 1
 R = TypeVar("R")
 
 
-class SealedFact(Fact):
-    """A fact with a digest that travels as sealed text."""
-
-    @cached_property
-    def digest(self) -> str:
-        """SHA-256 of the plan's public content: what the ledger records."""
-        return codec.digest(codec.to_plain(self))
-
-    @classmethod
-    def from_json(cls, text: str, name: str = "") -> Self:
-        """The plan that :meth:`to_json` wrote; edited or damaged text is refused, by the `name` of its file."""
-        if not isinstance(text, str):
-            raise ParameterError("a plan is read from text", shown(text), "Pass what to_json() gave.")
-        body = codec.unseal(text, "plan", VERSION, name)
-        plan = codec.from_plain(body.get("plan"))
-        if not isinstance(plan, cls):
-            found = type(plan).__name__ if isinstance(plan, SealedFact) else "something else"
-            this = repr(name[:60]) if name else "This text"
-            raise FileError(f"{this} holds a {found}, and a {cls.__name__} is needed. Check the path.")
-        plan.take_choice(body.get("chosen"))
-        return plan
-
-    def take_choice(self, saved: codec.Plain) -> None:
-        """What an earlier version chose, as a file says it; most plans make their choices anew."""
-
-
-class Plan(SealedFact, Imagining, ABC, Generic[R]):
+class Plan(SealedFact, HasAccuracy, Imagining, ABC, Generic[R]):
     """Public facts, and what follows from them. Subclasses add fields, `problem` and `wording`."""
 
-    #: What knows how accurate a release will be.
-    _accuracy_kind: ClassVar[type[Accuracy]] = Accuracy
     #: How it takes a public guess of the records.
     _guesses: ClassVar[Guesses[Any]] = Guesses()
     n: int
@@ -157,11 +126,23 @@ class Plan(SealedFact, Imagining, ABC, Generic[R]):
         return self.stage.delta
 
     def total_cost(self, costs: Iterable[Fraction]) -> Fraction:
-        """What the costs of its stages come to: their sum."""
+        """What the costs of its stages come to: their sum.
+
+        Parameters
+        ----------
+        costs : iterable of Fraction
+            What each stage costs.
+        """
         return sum(costs, Fraction(0))
 
     def postprocessed(self, release: R) -> R:
-        """What is done after the noise by default: post-processing, free of privacy cost."""
+        """What is done after the noise by default: post-processing, free of privacy cost.
+
+        Parameters
+        ----------
+        release : Release
+            A release of this plan.
+        """
         return release
 
     @property
@@ -170,7 +151,13 @@ class Plan(SealedFact, Imagining, ABC, Generic[R]):
         return {"": self}
 
     def check_summaries(self, summaries: Mapping[str, Summary]) -> None:
-        """Nothing to check: one summary costs what the plan states."""
+        """Nothing to check: one summary costs what the plan states.
+
+        Parameters
+        ----------
+        summaries : mapping of str to Summary
+            One summary for each name.
+        """
 
     def check_current(self) -> None:
         """Refuse to carry out what an earlier version would have done in another way."""
@@ -179,7 +166,15 @@ class Plan(SealedFact, Imagining, ABC, Generic[R]):
         """Refuse, before the charge and by public facts alone, what could say nothing at all."""
 
     def build_release(self, drawn: Sequence[np.ndarray], receipt: Receipt) -> R:
-        """The release that these draws come to, with what is done after the noise by default."""
+        """The release that these draws come to, with what is done after the noise by default.
+
+        Parameters
+        ----------
+        drawn : sequence of array
+            What each stage drew.
+        receipt : Receipt
+            When it was made, under which name, and which charge paid for it.
+        """
         return self._release_of(drawn, vars(receipt))
 
     def _release_of(self, drawn: Sequence[np.ndarray], made: Mapping[str, object]) -> R:
@@ -215,41 +210,14 @@ class Plan(SealedFact, Imagining, ABC, Generic[R]):
         return self.stage.scales
 
     def loss(self, h: ArrayLike) -> float:
-        """Privacy loss for a difference `h` of two statistics: at most epsilon for neighbours."""
+        """Privacy loss for a difference `h` of two statistics: at most epsilon for neighbours.
+
+        Parameters
+        ----------
+        h : array
+            A difference of two statistics, one number for each coordinate.
+        """
         return self.stage.loss(np.asarray(h, dtype=float))
-
-    # -- how accurate it will be ----------------------------------------------------------
-
-    @cached_property
-    def accuracy(self) -> Accuracy:
-        """How accurate the release will be: errors, bands, and what it would take to do better."""
-        return self._accuracy_kind(self)
-
-    @property
-    def expected_error(self) -> float:
-        """Expected squared L2 error of the noise alone."""
-        return self.accuracy.expected_error
-
-    @property
-    def expected_risk(self) -> float:
-        """Expected squared error: noise, and the bias that the public guess lets expect."""
-        return self.accuracy.expected_risk
-
-    @property
-    def risk_range(self) -> tuple[float, float]:
-        """Where the squared error should lie, mostly: from the 10 to the 90 % point over the plan's class."""
-        return self.accuracy.risk_range
-
-    @property
-    def verdict(self) -> Verdict:
-        """Whether the release will be clear, coarse or mostly noise, and which n, epsilon or bound would do better."""
-        return self.accuracy.verdict
-
-    def solve(
-        self, target: float, vary: Literal["epsilon", "n"] = "epsilon", measure: Literal["risk", "error"] = "risk"
-    ) -> float | int:
-        """The smallest epsilon (or n) from which on the expected error stays at or below `target`."""
-        return self.accuracy.solve(target, vary, measure)
 
     def _varied(self, **facts: Unpack[OtherFacts]) -> Self:
         """This plan with other facts, whatever is chosen chosen anew: what a cure is looked for with."""
@@ -319,7 +287,13 @@ class Plan(SealedFact, Imagining, ABC, Generic[R]):
         return codec.digest({name: value for name, value in facts.items() if name != "n"})
 
     def statistic(self, summary: Summary) -> np.ndarray:
-        """The numbers right before noise. Confidential: for audits, never for publication."""
+        """The numbers right before noise. Confidential: for audits, never for publication.
+
+        Parameters
+        ----------
+        summary : Summary
+            What :meth:`summarize` gave.
+        """
         self.stage.check(summary)
         return self.stage.statistic(summary)
 
@@ -363,7 +337,15 @@ class Plan(SealedFact, Imagining, ABC, Generic[R]):
         return released
 
     def to_opendp(self, domain: opendp.Domain | None = None, *, columns: Columns = None) -> opendp.Measurement:
-        """This plan as an OpenDP measurement, to be composed with other queries (see :mod:`dpfda.plans.opendp`)."""
+        """This plan as an OpenDP measurement, to be composed with other queries (see :mod:`dpfda.plans.opendp`).
+
+        Parameters
+        ----------
+        domain : opendp.Domain, optional
+            What goes into the measurement. Default: what it takes by itself.
+        columns : sequence of str, optional
+            The columns that hold a record, where the domain is of tables.
+        """
         return opendp.measurement(self, domain, columns)
 
     # -- as text --------------------------------------------------------------------------

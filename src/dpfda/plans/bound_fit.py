@@ -111,8 +111,13 @@ def bound_fit(
         far = f"curves like that typically lie {number(curves.typical)} from its centre, and it ends at {reach}"
         return BoundFit("too tight", f"The bound is too tight for the guess: {far}, so most would be cut. {wider}")
     if curves.furthest > radius * (1 + 1e-9):
-        far = f"some curves like that lie {number(curves.furthest)} from its centre, and it ends at {reach}"
-        return BoundFit("tight", f"The bound is tight for the guess: {far}.")
+        if isinstance(guess, Range):
+            far = f"some curves like that lie {number(curves.furthest)} from its centre, and it ends at {reach}"
+            return BoundFit("tight", f"The bound is tight for the guess: {far}.")
+        far = (
+            f"a mean that lies {number(curves.typical)} from its centre often has curves beyond {reach}, where it ends"
+        )
+        return BoundFit("tight", f"The bound may be tight for the guess: {far}. If yours have none there, it is right.")
     if curves.furthest == 0:
         return BoundFit("right", "The bound holds the guess, which is its very centre.")
     if radius > LOOSE * curves.furthest:

@@ -70,7 +70,13 @@ class ClassPlan(JointPlan[KernelPlan]):
         return ClassRelease
 
     def total_cost(self, costs: Iterable[Fraction]) -> Fraction:
-        """What the costs of all classes come to: every record is in each of them, so they add up."""
+        """What the costs of all classes come to: every record is in each of them, so they add up.
+
+        Parameters
+        ----------
+        costs : iterable of Fraction
+            What each class costs.
+        """
         return sum(costs, Fraction(0))
 
     @property
@@ -91,13 +97,26 @@ class ClassPlan(JointPlan[KernelPlan]):
         )
 
     def summarize(self, records: Records) -> Summary:
-        """One summary for all classes: they read records alike. Confidential."""
+        """One summary for all classes: they read records alike. Confidential.
+
+        Parameters
+        ----------
+        records : Curves or anything that :func:`dpfda.read` takes
+            The records, with their labels.
+        """
         return self.plans[0].summarize(records)
 
     def release(self, records: Records, ledger: LedgerOrPath = None, *, query: str | None = None) -> ClassRelease:
         """One pass over the records, one charge, one function per class.
 
-        `records` is data of any kind, a summary of it, or one summary per class.
+        Parameters
+        ----------
+        records : Curves, anything that :func:`dpfda.read` takes, Summary, or mapping
+            The records, a summary of them, or one summary for each class.
+        ledger : Ledger or path, optional
+            What is charged, before noise is drawn.
+        query : str, optional
+            The name of the release in the ledger and in its statement.
         """
         passes: Passes
         if isinstance(records, Summary):

@@ -29,9 +29,9 @@ from dpfda.problems.covariance import MOST_SQUARES, CovarianceProblem
 from dpfda.results.covariance import CovarianceRelease
 from dpfda.results.covariance_bands import Checked
 from dpfda.results.wording import AccuracyWords, Wording, kernel_in_words
-from dpfda.spaces.alignment import Align
 from dpfda.spaces.grid import Grid
 from dpfda.spaces.kernels import Kernel
+from dpfda.spaces.own_times import Align
 from dpfda.spaces.stationary import Matern
 from dpfda.spaces.symmetric import SymmetricBasis
 from dpfda.spaces.units import Unit
@@ -199,11 +199,23 @@ class CovariancePlan(Plan[CovarianceRelease]):
         return Centring(self.problem, self.bound, self.chosen, self.epsilon)
 
     def checked(self, drawn: Sequence[np.ndarray]) -> Checked | None:
-        """What a check said of the published surface, if there was one."""
+        """What a check said of the published surface, if there was one.
+
+        Parameters
+        ----------
+        drawn : sequence of array
+            What each stage drew.
+        """
         return self.schedule.checked(drawn) if isinstance(self.schedule, Centring) else None
 
     def bound_too_small(self, drawn: Sequence[np.ndarray]) -> bool | None:
-        """Whether most curves reach beyond the bound, by what was drawn; None where that does not tell."""
+        """Whether most curves reach beyond the bound, by what was drawn; None where that does not tell.
+
+        Parameters
+        ----------
+        drawn : sequence of array
+            What each stage drew.
+        """
         return self.schedule.bound_too_small(drawn) if isinstance(self.schedule, Centring) else None
 
     @property

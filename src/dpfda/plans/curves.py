@@ -23,9 +23,10 @@ from dpfda.core.errors import ParameterError, shown
 from dpfda.core.nouns import Nouns, a, check_record
 from dpfda.plans.checks import check_method
 from dpfda.results.wording import bound_meaning, bound_words, describe_bound
-from dpfda.spaces.alignment import Alignment, Smooth, as_align
+from dpfda.spaces.alignment import Alignment
 from dpfda.spaces.grid import AnyGrid, Grid
 from dpfda.spaces.kernels import as_kernel
+from dpfda.spaces.own_times import Smooth, as_align
 from dpfda.spaces.pooling import Pooling
 from dpfda.spaces.stationary import Matern
 from dpfda.spaces.units import as_unit

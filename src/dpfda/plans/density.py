@@ -26,7 +26,7 @@ from dpfda.core.checks import (
 )
 from dpfda.core.codec import BESIDE
 from dpfda.core.errors import ParameterError, RecordError, shown
-from dpfda.core.nouns import Nouns, check_record
+from dpfda.core.nouns import check_record
 from dpfda.core.origins import Between
 from dpfda.engines.task import Labels
 from dpfda.methods import FRL, QR, Auto, Bernstein, GaussianProcess, Histogram, KNorm, Method, Minimax
@@ -36,6 +36,7 @@ from dpfda.plans.base import Plan
 from dpfda.plans.boxes import as_axis_names, as_bandwidth, as_cells, as_domain, as_edges
 from dpfda.plans.checks import CHOSEN, check_method
 from dpfda.plans.density_problem import density_problem, sketch_of
+from dpfda.plans.density_words import density_wording
 from dpfda.plans.guessed_kinds import DensityGuesses
 from dpfda.plans.refinement import Refinement
 from dpfda.plans.schedule import Schedule
@@ -45,7 +46,7 @@ from dpfda.problems.summary import Summary
 from dpfda.reading.curves import Records
 from dpfda.release.run import LedgerOrPath
 from dpfda.results.density import DensityRelease
-from dpfda.results.wording import AccuracyWords, Wording
+from dpfda.results.wording import Wording
 from dpfda.spaces.grid import AnyGrid, Grid
 from dpfda.spaces.kernels import Kernel
 from dpfda.spaces.stationary import Gaussian, Stationary
@@ -54,9 +55,6 @@ from dpfda.spaces.tensor import CosineProductBasis
 OUTSIDE = ("raise", "clip")
 #: Cosines that a plan may choose from.
 MOST_COMPONENTS, MOST_ABOVE = {1: 512, 2: 1024, 3: 1024}, 256
-#: What the expected risk counts, and what the guarantee rests on.
-RISK = "noise, sampling and bias, as left by shrinkage, over a public class of densities"
-HOLDS = "The guarantee holds whatever the data is; only accuracy depends on the domain being a good one."
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -239,6 +237,7 @@ class DensityPlan(Plan[DensityRelease]):
 
     @property
     def dimension(self) -> int:
+        """How many coordinates a point has."""
         return len(self.domain)
 
     @cached_property
@@ -302,7 +301,17 @@ class DensityPlan(Plan[DensityRelease]):
         site: str = "",
         checkpoint: str | os.PathLike[str] | None = None,
     ) -> Summary:
-        """Place and count: exact integers, confidential, mergeable. `counts` is a table instead of points."""
+        """Place and count: exact integers, confidential, mergeable.
+
+        Parameters
+        ----------
+        records : Curves or anything that :func:`dpfda.read` takes, optional
+            The points.
+        counts : array, optional
+            A table of counts instead of points: see :meth:`summarize_counts`.
+        units, between, site, checkpoint : optional
+            As for :meth:`Plan.summarize`.
+        """
         points = self._points_or_counted(records, counts)
         return super().summarize(points, units=units, between=between, site=site, checkpoint=checkpoint)
 
@@ -318,7 +327,19 @@ class DensityPlan(Plan[DensityRelease]):
         site: str = "",
         checkpoint: str | os.PathLike[str] | None = None,
     ) -> DensityRelease:
-        """Check, charge, draw, seal. `records` may be points of any kind or a summary; `counts` is a table instead."""
+        """Check, charge, draw, seal.
+
+        Parameters
+        ----------
+        records : Curves, anything that :func:`dpfda.read` takes, or Summary, optional
+            The points, or a summary of them.
+        ledger : Ledger or path, optional
+            What is charged, before noise is drawn.
+        counts : array, optional
+            A table of counts instead of points: see :meth:`summarize_counts`.
+        query, units, between, site, checkpoint : optional
+            As for :meth:`Plan.release`.
+        """
         points = self._points_or_counted(records, counts)
         return super().release(
             points, ledger, query=query, units=units, between=between, site=site, checkpoint=checkpoint
@@ -330,7 +351,13 @@ class DensityPlan(Plan[DensityRelease]):
         return records if counts is None else self.summarize_counts(counts)
 
     def summarize_counts(self, counts: ArrayLike) -> Summary:
-        """The summary of a table of counts: one whole number per bin (`edges`), or per cell. Confidential."""
+        """The summary of a table of counts. Confidential.
+
+        Parameters
+        ----------
+        counts : array
+            One whole number for each bin (`edges`), or for each cell.
+        """
         shape = self.problem.bins
         try:
             table = np.asarray(counts, dtype=float)
@@ -355,45 +382,5 @@ class DensityPlan(Plan[DensityRelease]):
         return self.problem.counted(table)
 
     @property
-    def _basis_words(self) -> str:
-        """What coefficients are of; counts in bins are none."""
-        if isinstance(self.chosen, Histogram):
-            return ""
-        reach = ", ".join(f"{h:.3g}" for h in self.bandwidths)
-        kernel = f", with the eigenvalues of the {type(self.kernel).__name__} kernel of bandwidth {reach}"
-        return f"the cosines on the domain other than the constant{kernel if self._uses_kernel else ''}"
-
-    @property
     def wording(self) -> Wording:
-        sides = " x ".join(f"[{low:g}, {high:g}]" for low, high in self.domain)
-        if self.edges is None:
-            resolution = f"{' x '.join(map(str, self.cells))} cells"
-        else:
-            resolution = f"{' x '.join(str(len(e) - 1) for e in self.edges)} bins on {np.prod(self.cells):,} cells"
-        exact = np.prod(self.problem.bins) <= EXACT
-        certificate = "exact: all pairs compared" if exact else f"certified, within {self.sensitivity_gap:.2f} of exact"
-        if isinstance(self.chosen, Histogram):
-            certificate = "exact: a point is in one bin of each round"
-        rows = (
-            ("domain", f"{sides}, {resolution}"),
-            ("sensitivity", certificate),
-            *((("bandwidth", ", ".join(f"{h:.3g}" for h in self.bandwidths)),) if self._uses_kernel else ()),
-        )
-        stray = "is refused" if self.invalid == "raise" else "is unusable"
-        outside = "is moved to its edge" if self.outside == "clip" else stray
-        return Wording(
-            noun="density",
-            release=f"density in {self.dimension} dimension{'s' if self.dimension > 1 else ''}",
-            nouns=Nouns.of("point", self.record),
-            target="density",
-            assumption=f"Each point is placed in one cell of a public grid ({rows[0][1]}) before it is used; a point "
-            f"outside the domain {outside}. {HOLDS}",
-            unusable="counts as spread evenly over the domain",
-            rows=rows,
-            method=repr(self.chosen),
-            numbers=self.schedule.numbers_text,
-            accuracy=AccuracyWords(self, float(1 / np.sqrt(self.grid.volume)), "the uniform density's norm", RISK),
-            kernel=repr(self.kernel) if self._uses_kernel else "",
-            passes=self.schedule.explanation(),
-            basis=self._basis_words,
-        )
+        return density_wording(self)

@@ -38,7 +38,16 @@ class ForecastAccuracy(Accuracy):
     def members(self) -> MeanClass | None:
         """The class of curves that risks are told over; None where a method has a problem of its own."""
         problem = self.plan.problem
-        return MeanClass.of(problem, self.scale_is_known) if type(problem) is MeanProblem else None
+        if type(problem) is not MeanProblem:
+            return None
+        members = MeanClass.of(problem, self.scale_is_known)
+        return members if self._spread is None else members.straying(self._spread)
+
+    @property
+    def _spread(self) -> float | None:
+        """The public radius that holds curves about their mean, where one is given."""
+        method = self.plan.method
+        return method.spread if isinstance(method, Auto | Staged) else None
 
     def risks_over(self, members: MeanClass) -> np.ndarray:
         """Squared errors of this plan for each member of a class: noise, bias, what is clipped and what is left out."""
@@ -87,7 +96,7 @@ class ForecastAccuracy(Accuracy):
         curves = GuessedCurves.of(guess, self.plan.bound, self.plan.grid)
         a_curve = not curves.size_name
         values = np.asarray(guess, dtype=float).ravel() if a_curve else curves.center + curves.size_about
-        members = MeanClass.about(self.plan.problem, values)
+        members = MeanClass.about(self.plan.problem, values, self._spread)
         size = None if a_curve else curves.size * root_length(self.plan.grid)
         rate, name = self._rate_over(members, size), curves.size_name or self.signal_name
         fit, rated = self.bound_fit(guess, members), self.rated_over(members, size)

@@ -8,7 +8,7 @@ follows in closed form (derivations: forecasts).
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from itertools import product
 
@@ -46,7 +46,7 @@ class MeanClass:
     #: Squared size of each mean about its own level, and what of each mean no function of the basis holds.
     signals: np.ndarray
     beyond: np.ndarray
-    #: The public radius that all curves lie within; infinite where they are as they are guessed.
+    #: The public radius that all curves lie within; infinite where a guessed mean lies beyond it.
     limit: float
     #: Squared coefficients of means as shrinkage may know them: by blocks of frequencies, not one by one.
     smoothed: np.ndarray
@@ -59,8 +59,11 @@ class MeanClass:
         return _class_within(problem.basis, problem.bound, known)
 
     @classmethod
-    def about(cls, problem: MeanProblem, guess: np.ndarray) -> MeanClass:
-        """The same where the mean is publicly guessed, as a curve on the grid."""
+    def about(cls, problem: MeanProblem, guess: np.ndarray, spread: float | None = None) -> MeanClass:
+        """The same where the mean is publicly guessed, as a curve on the grid, and perhaps a spread about it.
+
+        Of curves about a mean that lies inside the bound, none is taken to lie beyond it.
+        """
         grid, away = problem.grid, guess - problem.center
         coefficients = problem.basis.coefficients(away)
         energy, level = float(grid.weights @ away**2), float(grid.weights @ guess) / grid.volume
@@ -69,14 +72,37 @@ class MeanClass:
         rough = [shape_of(problem.basis.eigenvalues, power) for power in STRAY_POWERS]
         members = list(product(MEAN_SHARES, rough))
         shares, count = np.array([share for share, _ in members]), len(members)
-        sizes = np.sqrt(max(energy, least) / shares)
+        if spread is not None:
+            shares = np.maximum(shares, 1 / (1 + _typical_stray(spread) ** 2 / max(energy, least)))
+        outer = problem.bound.outer
+        most = outer if energy < outer**2 else np.inf
+        sizes = np.minimum(np.sqrt(max(energy, least) / shares), most)
+        shares = max(energy, least) / sizes**2
         strays = (sizes**2 * (1 - shares))[:, None] * np.array([stray for _, stray in members])
         beyond = max(0.0, energy - float((coefficients**2).sum()))
         means, starts = np.tile(coefficients**2, (count, 1)), octaves(coefficients.size)
         widths = np.diff((*starts, coefficients.size))
         smoothed = np.repeat(np.add.reduceat(means, starts, axis=1) / widths, widths, axis=1)
         signals, outside = np.full(count, max(signal, least)), np.full(count, beyond)
-        return cls(sizes, shares, means, strays, signals, outside, np.inf, smoothed, np.ones(count))
+        return cls(sizes, shares, means, strays, signals, outside, most, smoothed, np.ones(count))
+
+    def straying(self, spread: float) -> MeanClass:
+        """The same curves where a public spread is said to hold nearly all of them about their mean.
+
+        The mean takes what they stray less than was guessed.
+        """
+        most = np.minimum(1.0, (_typical_stray(spread) / self.sizes) ** 2)
+        shares = np.maximum(self.shares, 1 - most)
+        more, less = shares / self.shares, (1 - shares) / (1 - self.shares)
+        return replace(
+            self,
+            shares=shares,
+            means=self.means * more[:, None],
+            strays=self.strays * less[:, None],
+            signals=self.signals * more,
+            beyond=self.beyond * more,
+            smoothed=self.smoothed * more[:, None],
+        )
 
     def typical(self, values: np.ndarray) -> float:
         """The weighted geometric mean of one number for each member."""
@@ -124,6 +150,11 @@ def _class_within(basis: Eigenbasis, bound: Bound, known: bool) -> MeanClass:
     for shared in (sizes, shares, means, strays, signals, weights):
         shared.setflags(write=False)
     return MeanClass(sizes, shares, means, strays, signals, np.zeros(len(members)), bound.outer, means, weights)
+
+
+def _typical_stray(spread: float) -> float:
+    """How far a curve strays typically, where nearly all stray less: two standard deviations below."""
+    return float(spread * np.exp(-2 * STRAY_SD))
 
 
 def kept_length(log_median: np.ndarray, sd: np.ndarray | float, radius: np.ndarray | float) -> np.ndarray:

@@ -74,7 +74,13 @@ class GroupPlan(JointPlan[P]):
         return GroupRelease
 
     def total_cost(self, costs: Iterable[Fraction]) -> Fraction:
-        """What the costs of all groups come to: the largest, since a record is in one group (derivations: groups)."""
+        """What the costs of all groups come to: the largest, since a record is in one group (derivations: groups).
+
+        Parameters
+        ----------
+        costs : iterable of Fraction
+            What each group costs.
+        """
         return max(costs)
 
     @property
@@ -107,7 +113,13 @@ class GroupPlan(JointPlan[P]):
         )
 
     def check_summaries(self, summaries: Mapping[str, Summary]) -> None:
-        """Refuse a record that would be in two groups: their budgets would add up."""
+        """Refuse a record that would be in two groups: their budgets would add up.
+
+        Parameters
+        ----------
+        summaries : mapping of str to Summary
+            One summary for each group.
+        """
         check_groups_apart([summary.origins for summary in summaries.values()])
 
     def summarize(
@@ -120,7 +132,17 @@ class GroupPlan(JointPlan[P]):
         site: str = "",
         checkpoint: str | os.PathLike[str] | None = None,
     ) -> dict[str, Summary]:
-        """One summary per group: `by` is a column of labels, or one label per record. Confidential."""
+        """One summary for each group. Confidential.
+
+        Parameters
+        ----------
+        records : Curves or anything that :func:`dpfda.read` takes
+            The records of all groups.
+        by : str or sequence
+            A column of public labels, or one label for each record.
+        units, between, site, checkpoint : optional
+            As for :meth:`MeanPlan.summarize`.
+        """
         data = self._data(records, by, units, self._declared(between, site, checkpoint))
         check_passes(self, "a checkpoint" if checkpoint is not None else "")
         data.warn_of_owners(self.plans[0].stage.encoder)
@@ -141,8 +163,18 @@ class GroupPlan(JointPlan[P]):
     ) -> GroupRelease[Any]:
         """Check, charge once, draw, seal: one release per group.
 
-        `records` is data with labels `by`, or one summary per group; the other options are those of
-        :meth:`MeanPlan.release`.
+        Parameters
+        ----------
+        records : Curves, anything that :func:`dpfda.read` takes, or mapping of str to Summary
+            The records of all groups, or one summary for each group.
+        ledger : Ledger or path, optional
+            What is charged, once, before noise is drawn.
+        by : str or sequence, optional
+            A column of public labels, or one label for each record; summaries need none.
+        query : str, optional
+            The name of the release in the ledger and in its statement.
+        units, between, site, checkpoint : optional
+            As for :meth:`MeanPlan.release`.
         """
         declared = self._declared(between, site, checkpoint)
         passes: Passes

@@ -13,9 +13,10 @@ from dpfda.core.checks import check_integer
 from dpfda.core.errors import ParameterError, shown
 from dpfda.core.origins import Between
 from dpfda.engines import Checkpoint, Declared, Summary
-from dpfda.plans.base import VERSION, Plan, SealedFact
+from dpfda.plans.base import Plan
 from dpfda.plans.bound_fit import Guess
 from dpfda.plans.hypothetical import Hypothetical
+from dpfda.plans.sealed import VERSION, SealedFact
 from dpfda.plans.shares import Share
 from dpfda.results.joint import JointRelease
 from dpfda.results.verdict import WORDS, Verdict
@@ -51,7 +52,13 @@ class JointPlan(SealedFact, ABC, Generic[P]):
         """What they cost together, in words."""
 
     def check_summaries(self, summaries: Mapping[str, Summary]) -> None:
-        """Refuse summaries that together would cost more than the plan states."""
+        """Refuse summaries that together would cost more than the plan states.
+
+        Parameters
+        ----------
+        summaries : mapping of str to Summary
+            One summary for each member.
+        """
 
     def _check_members(self) -> None:
         if len(self.plans) != len(self.names) or not all(isinstance(plan, Plan) for plan in self.plans):
@@ -95,6 +102,7 @@ class JointPlan(SealedFact, ABC, Generic[P]):
 
     @property
     def neighbors(self) -> str:
+        """What neighbours differ by, in all of them."""
         return str(self.plans[0].neighbors)
 
     @property
@@ -104,6 +112,7 @@ class JointPlan(SealedFact, ABC, Generic[P]):
 
     @property
     def delta(self) -> Fraction:
+        """The probability with which the guarantee may fail, for all of them together; zero for pure privacy."""
         return self.total_cost(plan.delta for plan in self.plans)
 
     @property
@@ -123,6 +132,7 @@ class JointPlan(SealedFact, ABC, Generic[P]):
 
     @property
     def query(self) -> str:
+        """What a release of all of them is called in ledgers and statements."""
         return self.plans[0].query
 
     @property

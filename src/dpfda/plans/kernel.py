@@ -28,21 +28,22 @@ from dpfda.core.checks import (
 from dpfda.core.codec import BESIDE, LATER, frozen_array
 from dpfda.core.errors import ParameterError, shown
 from dpfda.core.labels import as_groups
-from dpfda.core.nouns import Nouns, check_record
+from dpfda.core.nouns import check_record
 from dpfda.methods import KNorm, Method
 from dpfda.plans.accuracy import Accuracy, KernelAccuracy
 from dpfda.plans.base import Plan
 from dpfda.plans.checks import CHOSEN, as_box, check_method
 from dpfda.plans.class_densities import ClassDensities, components_for, density_functions, suits
 from dpfda.plans.guessed_kinds import FunctionGuesses
-from dpfda.plans.kernel_choice import as_stationary, candidates, class_words, fit_words, kernel_words, quieter
+from dpfda.plans.kernel_choice import as_stationary, candidates, quieter
+from dpfda.plans.kernel_words import kernel_wording
 from dpfda.plans.schedule import Schedule
 from dpfda.plans.verdict import OtherFacts
 from dpfda.problems.label_moments import LabelMoments
 from dpfda.problems.losses import Hinge, Huber, Logistic, Loss
 from dpfda.problems.risk import RiskProblem
 from dpfda.results.function import FunctionRelease
-from dpfda.results.wording import AccuracyWords, Wording, kernel_in_words
+from dpfda.results.wording import Wording
 from dpfda.spaces.inputs import FeatureMap, InputBox
 from dpfda.spaces.stationary import Stationary
 
@@ -61,8 +62,6 @@ MOST_PENALTY = 0.3
 #: Penalties below this share of the loss's largest curvature would take the certain solver too long, and thresholds
 #: below this share of the range would drown in the rounding of predictions.
 LEAST_PENALTY, LEAST_THRESHOLD = 1e-7, 0.01
-#: What the expected risk counts.
-RISK = "noise; the bias of the penalty depends on the data"
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -308,14 +307,17 @@ class KernelPlan(Plan[FunctionRelease]):
 
     @property
     def box(self) -> InputBox:
+        """The public ranges of the inputs, with their names."""
         return InputBox(self.domain, self.names)
 
     @cached_property
     def features(self) -> FeatureMap:
+        """The functions of the kernel that the released function is made of."""
         return FeatureMap(self.box, self.kernel, self.components)
 
     @property
     def query(self) -> str:
+        """What a release is called in ledgers and statements."""
         return "regression" if self.criterion == "huber" else "decision"
 
     @property
@@ -325,6 +327,7 @@ class KernelPlan(Plan[FunctionRelease]):
 
     @cached_property
     def loss_function(self) -> Loss:
+        """What a wrong prediction costs, as a function."""
         if self.criterion == "huber" and self.threshold is not None:
             return Huber(float(self.threshold))
         return Hinge() if self.criterion == "hinge" else Logistic()
@@ -335,7 +338,13 @@ class KernelPlan(Plan[FunctionRelease]):
         return ClassDensities.of(problem, self.epsilon) if isinstance(problem, LabelMoments) else super().schedule
 
     def postprocessed(self, release: FunctionRelease) -> FunctionRelease:
-        """Densities are shrunk to their posterior mean; a minimiser stays as it was drawn."""
+        """Densities are shrunk to their posterior mean; a minimiser stays as it was drawn.
+
+        Parameters
+        ----------
+        release : FunctionRelease
+            A release of this plan.
+        """
         if not isinstance(self.schedule, ClassDensities):
             return release
         found = frozen_array(self.schedule.shrunk(release.drawn))
@@ -362,38 +371,4 @@ class KernelPlan(Plan[FunctionRelease]):
 
     @property
     def wording(self) -> Wording:
-        sides = " x ".join(f"[{low:g}, {high:g}]" for low, high in self.domain)
-        rows = [("inputs", f"clipped to {sides}"), ("loss", self.criterion)]
-        text = f"Inputs are clipped to the public box {sides} and snapped to its cells. "
-        if self.bound is None:
-            classes = self.classes or ()
-            rows.append(("classes", f"{', '.join(classes)}; positive: {classes[self.positive]}"))
-            text += class_words(classes, bool(self.labels_read))
-            size, name = 1.0, "a margin of one over the box"
-            if isinstance(self.schedule, ClassDensities):
-                text += self.schedule.words()
-                size, name = 1.0, "the uniform density of the box"
-        else:
-            low, high = self.bound
-            named = "" if self.value is None else f"{self.value}, "
-            rows.append(("responses", f"{named}clipped to [{low:g}, {high:g}]"))
-            text += f"Responses are clipped to the public range [{low:g}, {high:g}]."
-            size, name = (high - low) / 2, "half the range of responses over the box"
-        how = f"psi {self.psi:.3g}" if self.way is None else "none: the classes' densities are compared"
-        rows.append(("penalty", how))
-        volume = float(np.prod([high - low for low, high in self.domain]))
-        return Wording(
-            noun="function",
-            release=f"{self.query} function of {len(self.domain)} input{'s' if len(self.domain) > 1 else ''}",
-            nouns=Nouns.of("record", self.record),
-            target="fitted function",
-            assumption=text + " The guarantee holds whatever the data is; only accuracy depends on these ranges.",
-            unusable="counts, and has no say in the fit",
-            rows=tuple(rows),
-            method=repr(self.chosen),
-            numbers=self.schedule.numbers_text,
-            accuracy=AccuracyWords(self, size * float(np.sqrt(volume)), name, RISK),
-            kernel=kernel_words(self.kernel, self.box),
-            basis=f"basis functions of {kernel_in_words(kernel_words(self.kernel, self.box))}",
-            fit=fit_words(self.criterion, self.psi) if self.way is None else "",
-        )
+        return kernel_wording(self)

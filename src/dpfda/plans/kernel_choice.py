@@ -1,14 +1,12 @@
-"""Which kernel a model of inputs takes, how it is spoken of, and how many of its functions are considered."""
+"""Which kernel a model of inputs takes, and how many of its functions are considered."""
 
 from __future__ import annotations
-
-from collections.abc import Sequence
 
 import numpy as np
 
 from dpfda.core.errors import ParameterError, shown
 from dpfda.methods import FRL, KNorm, Method
-from dpfda.spaces.inputs import LENGTH, LENGTH_ABOVE, InputBox, kernel_basis
+from dpfda.spaces.inputs import InputBox, kernel_basis
 from dpfda.spaces.stationary import Gaussian, Stationary
 
 #: Functions whose eigenvalue is above this share of the largest are those that the kernel gives weight.
@@ -29,29 +27,6 @@ def as_stationary(kernel: object) -> Stationary:
             "Pass kernel=dp.kernels.Gaussian().",
         )
     return kernel
-
-
-def kernel_words(kernel: Stationary, box: InputBox) -> str:
-    """The kernel with the length scale that was left open filled in."""
-    if kernel.length_scale is not None:
-        return repr(kernel)
-    share = f"{LENGTH:g}" if box.dimension <= 3 else f"{LENGTH_ABOVE * box.dimension**0.5:.2g}"
-    return f"{type(kernel).__name__}, length scale {share} of each side"
-
-
-def class_words(classes: Sequence[str], labels_read: bool) -> str:
-    """Which classes there are, and whether that is private."""
-    read = (
-        " They were read from the data: a record with a label of its own would show as a class, which a public list of "
-        "classes prevents."
-    )
-    return f"Which classes there are is public: {', '.join(classes)}.{read if labels_read else ''}"
-
-
-def fit_words(criterion: str, psi: float) -> str:
-    """What is minimised, in a sentence."""
-    loss = criterion.replace("huber", "Huber")
-    return f"The function minimises the mean {loss} loss plus {psi:.3g} times its squared norm in the kernel's space."
 
 
 def quieter(axes: np.ndarray) -> Method:

@@ -42,9 +42,9 @@ from dpfda.results.mean_bands import Evidence
 from dpfda.results.statements import Statement
 from dpfda.results.verdict import Verdict
 from dpfda.results.wording import AccuracyWords, Wording, kernel_in_words
-from dpfda.spaces.alignment import Align
 from dpfda.spaces.grid import AnyGrid
 from dpfda.spaces.kernels import Kernel
+from dpfda.spaces.own_times import Align
 from dpfda.spaces.units import Unit
 
 #: Components beyond this many never pay at any budget the lattice can hold.
@@ -287,6 +287,7 @@ class MeanPlan(Plan[MeanRelease]):
         Returns
         -------
         Verdict
+            Whether the release would be clear, by this guess, with reasons.
 
         Examples
         --------

@@ -137,6 +137,7 @@ class MomentPlan(Plan[R]):
 
     @cached_property
     def forecast(self) -> Forecast:
+        """Expected errors, with the whole budget."""
         return self._forecast_for(Fraction(1))
 
     def _forecast_for(self, left: Fraction) -> Forecast:
@@ -154,7 +155,15 @@ class MomentPlan(Plan[R]):
         return guided.settle(self) if self.is_guided else self.moments_for(Fraction(1))
 
     def moments_for(self, left: Fraction, passes: int | None = None) -> Moments:
-        """One pass or four for this share of epsilon: as asked for, or whichever should predict better."""
+        """One pass or four for this share of epsilon: as asked for, or whichever should predict better.
+
+        Parameters
+        ----------
+        left : Fraction
+            The share of epsilon that there is to spend.
+        passes : int, optional
+            1 or 4 readings of the data. Default: what predicts better.
+        """
         one = self._settled(left)
         wanted = Fraction(ceil(100 * SIZE_NOISE / (self.n * float(self.epsilon * left))), 100)
         size = min(MOST_SIZE, max(LEAST_SIZE, wanted))
@@ -174,7 +183,15 @@ class MomentPlan(Plan[R]):
         return Moments(count, forecast.refined_components(last, rough, share * split), split, 4, first, size)
 
     def risk_of(self, settled: Moments, left: Fraction = Fraction(1)) -> float:
-        """Expected squared error of predictions, if this is settled for this share of epsilon."""
+        """Expected squared error of predictions, if this is settled for this share of epsilon.
+
+        Parameters
+        ----------
+        settled : Moments
+            Components, shares and number of passes.
+        left : Fraction
+            The share of epsilon that there is to spend. Default: all of it.
+        """
         first, forecast = float(settled.first) * settled.split, self._forecast_for(left)
         rough = forecast.rough(settled.components, first, float(settled.first) - first)
         if settled.passes == 1:
@@ -205,7 +222,13 @@ class MomentPlan(Plan[R]):
         return GuidedSchedule(self, chosen) if isinstance(chosen, Guided) else MomentSchedule(self, chosen)
 
     def postprocessed(self, release: R) -> R:
-        """Shrunk by Bayes, where that is how the plan goes about it."""
+        """Shrunk by Bayes, where that is how the plan goes about it.
+
+        Parameters
+        ----------
+        release : Release
+            A release of this plan.
+        """
         if not isinstance(self.schedule, GuidedSchedule) or self.chosen.moments is not None:
             return release
         drawn: Any = release
@@ -214,7 +237,13 @@ class MomentPlan(Plan[R]):
         return done
 
     def restored(self, internal: np.ndarray) -> np.ndarray:
-        """Coefficients of the user's own inputs, curve after curve."""
+        """Coefficients of the user's own inputs, curve after curve.
+
+        Parameters
+        ----------
+        internal : array
+            Coefficients of the inputs as the plan scales them, in the last two axes.
+        """
         whole = self.design.restoring @ internal
         values: np.ndarray = whole.reshape(*whole.shape[:-2], -1)
         return values

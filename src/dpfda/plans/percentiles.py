@@ -42,9 +42,10 @@ from dpfda.problems.rank_moments import RankMoments, radius
 from dpfda.problems.value_cells import Cells, ValueCells
 from dpfda.results.percentiles import FITTED, PercentileRelease, percent_words
 from dpfda.results.wording import Wording
-from dpfda.spaces.alignment import Align, Alignment, as_align
+from dpfda.spaces.alignment import Alignment
 from dpfda.spaces.basis import CosineBasis
 from dpfda.spaces.grid import Grid
+from dpfda.spaces.own_times import Align, as_align
 from dpfda.spaces.pooling import Shares
 from dpfda.spaces.stationary import Matern
 from dpfda.spaces.units import Unit, as_unit
@@ -196,7 +197,13 @@ class PercentilePlan(Plan[PercentileRelease]):
         return design.with_count(count_share(self.epsilon, noise, reach**2, self.n))
 
     def take_choice(self, saved: Plain) -> None:
-        """The stages that a file says: it was reviewed, or released, with these."""
+        """The stages that a file says: it was reviewed, or released, with these.
+
+        Parameters
+        ----------
+        saved : dict
+            The stages as the file holds them.
+        """
         design = codec.from_plain(saved)
         if isinstance(design, RankDesign) and design != self.design:
             if (design.count > 0) != (self.neighbors == "add-remove") or design.most > self._time.size:

@@ -27,9 +27,9 @@ from dpfda.problems.mean import MeanProblem
 from dpfda.problems.norms import NormProblem
 from dpfda.results.radius import RadiusRelease
 from dpfda.results.wording import Wording
-from dpfda.spaces.alignment import Align
 from dpfda.spaces.grid import AnyGrid
 from dpfda.spaces.kernels import Kernel
+from dpfda.spaces.own_times import Align
 from dpfda.spaces.stationary import Matern
 from dpfda.spaces.units import Unit
 
@@ -54,12 +54,12 @@ class RadiusPlan(Plan[RadiusRelease]):
         one.
     epsilon : float, str or Fraction
         The privacy budget; 0.1 means one tenth, as "1/10" does.
-    bound : L2Ball, Range or RMS
-        A public bound that surely holds the curves: it gives the centre, and the largest radius.
     grid : Grid, a product of grids, or int
         Where curves have their values; a number of points lies on [0, 1].
+    bound : L2Ball, Range or RMS
+        A public bound that surely holds the curves: it gives the centre, and the largest radius.
     quantile : float
-        The share of the curves that the radius is meant to hold.
+        The share of the curves that the radius is meant to hold. Default: 0.95.
     smallest : float, optional
         The smallest radius on offer. The closer it is to the bound's, the fewer records or the less epsilon it takes.
         Default: a 32nd of the bound's.
@@ -173,6 +173,7 @@ class RadiusPlan(Plan[RadiusRelease]):
 
     @property
     def method(self) -> Method:
+        """One coefficient, since every plan names a method: the radius itself is found by private choices alone."""
         return KNorm(1)
 
     @cached_property
@@ -182,11 +183,13 @@ class RadiusPlan(Plan[RadiusRelease]):
 
     @cached_property
     def radii(self) -> np.ndarray:
+        """The radii on offer, the smallest first."""
         octaves = float(np.log2(self.largest / self.smallest))
         return self.largest * 2.0 ** (-np.arange(int(PER_OCTAVE * octaves + 1e-9), -1, -1) / PER_OCTAVE)
 
     @property
     def kernel(self) -> Kernel:
+        """A Matern kernel on the grid; the radii on offer do not depend on it."""
         return Matern().on(self.grid)
 
     @cached_property

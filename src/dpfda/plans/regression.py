@@ -174,12 +174,14 @@ class RegressionPlan(MomentPlan[RegressionRelease]):
 
     @cached_property
     def design(self) -> Covariates:
+        """The covariates with their bound."""
         if isinstance(self.covariate_bound, float):
             return Covariates(self.covariates, norm=self.covariate_bound)
         return Covariates(self.covariates, ranges=self.covariate_bound)
 
     @cached_property
     def response(self) -> CurveResponse:
+        """The curves that are explained, as coefficients."""
         basis = self.kernel.basis(self.grid)
         line = basis.first(min(MOST_FUNCTIONS, basis.size))
         if self.check_share and line.size < MOST_FUNCTIONS:
@@ -199,7 +201,13 @@ class RegressionPlan(MomentPlan[RegressionRelease]):
         return values
 
     def way(self, records: float) -> str:
-        """By records times epsilon for each coefficient function."""
+        """Which way the coefficients are found, by records times epsilon for each coefficient function.
+
+        Parameters
+        ----------
+        records : float
+            The number of records times epsilon.
+        """
         each = records / self.design.size
         return "mean" if each < SLOPES else "residuals" if each < MANY else "moments"
 

@@ -30,7 +30,8 @@ from dpfda.plans.checks import CHOSEN, as_box
 from dpfda.plans.guessed_kinds import FunctionGuesses
 from dpfda.plans.guided import RULE, SLOPES
 from dpfda.plans.kernel import ROUGH
-from dpfda.plans.kernel_choice import as_stationary, candidates, kernel_words
+from dpfda.plans.kernel_choice import as_stationary, candidates
+from dpfda.plans.kernel_words import kernel_words
 from dpfda.plans.moments import RISK, MomentAccuracy, MomentPlan, stage_words
 from dpfda.plans.verdict import OtherFacts
 from dpfda.problems.design import Features, NumberResponse
@@ -197,18 +198,22 @@ class SmootherPlan(MomentPlan[SmootherRelease]):
 
     @property
     def box(self) -> InputBox:
+        """The public ranges of the inputs, with their names."""
         return InputBox(self.domain, self.names)
 
     @cached_property
     def features(self) -> FeatureMap:
+        """The functions of the kernel that the released function is made of."""
         return FeatureMap(self.box, self.kernel, self.components)
 
     @cached_property
     def design(self) -> Features:
+        """The functions as covariates."""
         return Features(self.features, 0.1 * self.n * float(self.epsilon))
 
     @cached_property
     def response(self) -> NumberResponse:
+        """The numbers that are explained, within their bound."""
         return NumberResponse(self.bound)
 
     @cached_property
@@ -225,7 +230,13 @@ class SmootherPlan(MomentPlan[SmootherRelease]):
         return self.response.middle
 
     def way(self, records: float) -> str:
-        """Fewer records than a slope needs are spent on the level alone."""
+        """Fewer records than a slope needs are spent on the level alone.
+
+        Parameters
+        ----------
+        records : float
+            The number of records times epsilon.
+        """
         return "mean" if records < SLOPES else "moments"
 
     def _varied(self, **facts: Unpack[OtherFacts]) -> SmootherPlan:

@@ -51,13 +51,24 @@ class Summary:
         """The summary of both sets of records: associative and commutative, bit for bit.
 
         Refused where it cannot be shown that nobody is in both (derivations: parts).
+
+        Parameters
+        ----------
+        other : Summary
+            The summary of other records, by the same plan.
         """
         whole = self.plus(other)
         check_apart(self.origins, other.origins)
         return whole
 
     def plus(self, other: Summary) -> Summary:
-        """Both added up, by whoever knows that no record is in both."""
+        """Both added up, by whoever knows that no record is in both.
+
+        Parameters
+        ----------
+        other : Summary
+            The summary of other records, by the same plan.
+        """
         if self.key != other.key:
             raise PlanMismatch(
                 "These summaries were made with different plans (grid, bound or per-curve options); "
@@ -67,7 +78,13 @@ class Summary:
         return replace(self, count=self.count + other.count, totals=self._joined(other), origins=origins)
 
     def times(self, count: int) -> Summary:
-        """So many records like these: multiplied where that is exact, else doubled and added."""
+        """So many records like these: multiplied where that is exact, else doubled and added.
+
+        Parameters
+        ----------
+        count : int
+            How many times, from 0.
+        """
         if self.totals.dtype == np.int64 and self.totals.ndim == 1 and self.totals.size:
             largest = max(int(self.totals.max()), -int(self.totals.min()))
             if largest * count < 2**63:

@@ -1,7 +1,7 @@
 """Reading ahead: what comes next is decoded in one thread of its own while what is here is added up.
 
 Items keep their order, few of them wait, and an error is raised where it would have been. However the reading ends, the
-thread ends with it.
+thread ends with it: no lock is held in Python, which an interruption (Ctrl-C) could leave locked for ever.
 """
 
 from __future__ import annotations
@@ -19,22 +19,25 @@ WAITING, LOOKS = 3, 0.1
 
 def ahead(items: Generator[T, None, None]) -> Iterator[T]:
     """The same items, made in a thread of their own."""
-    ready: queue.Queue[tuple[str, Any]] = queue.Queue(WAITING)
-    unwanted = threading.Event()
+    ready, room = queue.SimpleQueue[tuple[str, Any]](), queue.SimpleQueue[None]()
+    wanted = True
+    for _ in range(WAITING):
+        room.put(None)
 
     def hand_on(kind: str, what: object) -> None:
-        while not unwanted.is_set():
+        while wanted:
             try:
-                return ready.put((kind, what), timeout=LOOKS)
-            except queue.Full:
+                room.get(timeout=LOOKS)
+            except queue.Empty:
                 continue
+            return ready.put((kind, what))
 
     def work() -> None:
         try:
             for item in items:
                 hand_on("item", item)
                 del item  # whoever took it may be done with its memory
-                if unwanted.is_set():
+                if not wanted:
                     break
         except BaseException as error:  # it is the reader's, who meets it in its turn
             hand_on("error", error)
@@ -45,13 +48,14 @@ def ahead(items: Generator[T, None, None]) -> Iterator[T]:
 
     thread = threading.Thread(target=contextvars.copy_context().run, args=(work,), name="dpfda-ahead", daemon=True)
     try:
-        thread.start()
-    except RuntimeError:  # no more threads here
-        yield from items
-        return
-    try:
+        try:
+            thread.start()
+        except RuntimeError:  # no more threads here
+            yield from items
+            return
         while True:
             kind, what = ready.get()
+            room.put(None)
             if kind == "end":
                 return
             if kind == "error":
@@ -59,7 +63,7 @@ def ahead(items: Generator[T, None, None]) -> Iterator[T]:
             yield what
             del what
     finally:
-        unwanted.set()
-        while not ready.empty():  # nobody waits for room
-            ready.get_nowait()
-        thread.join()
+        wanted = False
+        room.put(None)  # nobody waits for room
+        if thread.is_alive():
+            thread.join()

@@ -91,6 +91,7 @@ def columns_of(
     Returns
     -------
     FileColumns
+        Whether there are names, the names, and what each column holds.
 
     Raises
     ------

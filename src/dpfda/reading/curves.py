@@ -20,8 +20,8 @@ from dpfda.reading.layouts import Lists, Long, as_layout
 from dpfda.reading.roles import Columns
 from dpfda.reading.scans import Scan
 from dpfda.reading.source import Source
-from dpfda.spaces.alignment import Align, as_align
 from dpfda.spaces.grid import AnyGrid, Grid
+from dpfda.spaces.own_times import Align, as_align
 from dpfda.spaces.units import Unit
 
 #: Records of any kind that :func:`read` takes: arrays, tables, streams, iterators, paths, objects of other libraries
@@ -38,7 +38,9 @@ class Curves:
 
     Parameters
     ----------
-    data, columns, layout, grid, align, fill, header, engine, progress, ignore, separator, decimal, encoding
+    data : array, table, stream, path, or data of an engine
+        As for :func:`dpfda.read`.
+    columns, layout, grid, align, fill, header, engine, progress, ignore, separator, decimal, encoding : optional
         As for :func:`dpfda.read`.
 
     Examples
@@ -141,8 +143,18 @@ class Curves:
     ) -> AnyGrid:  # fmt: skip
         """The grid that the data lives on, or that its header says, where that is asked for.
 
-        Where it `asks_no_record`, names, types and shapes alone decide it; where it is `lenient`, not even what is
-        refused, and why, depends on a record. `by` and `unit` name columns without values.
+        Parameters
+        ----------
+        asks_no_record : bool
+            Whether names, types and shapes alone decide it.
+        by : str or sequence, optional
+            Labels of groups. A string names a column without values.
+        unit : Unit, optional
+            Whose a record is: it names columns without values.
+        axis : FromHeader, optional
+            That the numbers in the header are asked for.
+        lenient : bool
+            Whether not even what is refused, and why, depends on a record. Default: False.
         """
         if axis is None and (own := grid_of(self.data)) is not None:
             return own
@@ -165,7 +177,19 @@ class Curves:
         )
 
     def check_rules(self, align: Align | None, fill: int | None, grid: AnyGrid | None, lenient: bool = False) -> None:
-        """Refuse a grid, or rules about gaps and times, that a plan does not have: its digest covers what was done."""
+        """Refuse a grid, or rules about gaps and times, that a plan does not have: its digest covers what was done.
+
+        Parameters
+        ----------
+        align : Align, optional
+            The plan's rule for curves at their own times.
+        fill : int, optional
+            The plan's longest gap, in points, that is interpolated.
+        grid : Grid, or a product of grids, optional
+            The plan's grid.
+        lenient : bool
+            Whether not even what is refused, and why, depends on a record. Default: False.
+        """
         own: object = Grid.uniform(0, 1, self.grid) if isinstance(self.grid, int) else self.grid
         if isinstance(own, FromHeader) and self._has_points(grid, lenient):
             own = None
@@ -304,7 +328,7 @@ def sql(
     connection : connection of DuckDB, or of an ADBC driver
         ``duckdb.connect("study.duckdb", read_only=True)``, ``adbc_driver_sqlite.dbapi.connect("study.db")``,
         ``adbc_driver_postgresql.dbapi.connect(uri)``, and the like. It stays open, and yours.
-    columns, ignore, layout, grid, align, fill, progress
+    columns, ignore, layout, grid, align, fill, progress : optional
         As for :func:`read`.
 
     Returns

@@ -27,8 +27,8 @@ from dpfda.reading.scans import Scan
 from dpfda.reading.source import Source
 from dpfda.reading.tables import numeric
 from dpfda.reading.text_layout import Beginning, TextLayout
-from dpfda.spaces.alignment import Align
 from dpfda.spaces.grid import Grid
+from dpfda.spaces.own_times import Align
 
 #: Labels of units that are kept (as hashes) to find repeats.
 MOST_UNITS = 10_000_000

@@ -10,9 +10,9 @@ import numpy as np
 
 from dpfda.core.errors import ParameterError, RecordError
 from dpfda.reading.tables import as_cells, as_record
-from dpfda.spaces.alignment import Pieces
 from dpfda.spaces.components import with_components
 from dpfda.spaces.grid import AnyGrid, Grid
+from dpfda.spaces.own_times import Pieces
 
 #: Names of an array's dimension along which a curve runs.
 ALONG = ("time", "t", "hour", "x")

@@ -16,7 +16,7 @@ from dpfda.reading.blocks import Block, Raw, Rows
 from dpfda.reading.lakes import offered
 from dpfda.reading.layouts import DAY, Layout, Long, days_and_hours
 from dpfda.reading.names import is_common, owners_among
-from dpfda.spaces.alignment import Pieces
+from dpfda.spaces.own_times import Pieces
 
 #: Columns by a pattern, or by their names.
 Columns: TypeAlias = str | Sequence[str] | None

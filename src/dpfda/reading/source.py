@@ -32,7 +32,7 @@ from dpfda.reading.roles import Columns, pick
 from dpfda.reading.scans import Scan
 from dpfda.reading.streams import check_kinds, check_whole, quietly
 from dpfda.reading.tables import Room, arrow_block, stamps
-from dpfda.spaces.alignment import Pieces
+from dpfda.spaces.own_times import Pieces
 
 __all__ = ["Columns", "Progress", "Source", "pick"]
 Progress = Callable[[int, int | None], None]

@@ -21,7 +21,7 @@ from dpfda.reading.delimited import CURE
 from dpfda.reading.layouts import Lists, wall_clock, wall_of
 from dpfda.reading.parquet import is_text
 from dpfda.reading.roles import Roles
-from dpfda.spaces.alignment import Pieces
+from dpfda.spaces.own_times import Pieces
 
 #: No record has more cells.
 MOST_CELLS = 10_000_000

@@ -16,7 +16,7 @@ from dpfda.results import (
     RegressionRelease,
     Release,
 )
-from dpfda.results.differences import DifferenceTest
+from dpfda.results.difference_tests import DifferenceTest
 from dpfda.spaces.grid import Grid
 
 #: The probability of all bands of a report.

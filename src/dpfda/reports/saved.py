@@ -9,7 +9,8 @@ from dpfda import results
 from dpfda.core import codec, files
 from dpfda.core.errors import FileError
 from dpfda.plans import ClassPlan, GroupPlan
-from dpfda.plans.base import VERSION, Plan
+from dpfda.plans.base import Plan
+from dpfda.plans.sealed import VERSION
 from dpfda.reports.words import Planned
 from dpfda.results.saved import Saved
 

@@ -28,7 +28,7 @@ from dpfda.results.measures import Measure
 from dpfda.results.methods_text import exact
 from dpfda.results.percentiles import percent_words
 from dpfda.results.saved import Saved
-from dpfda.results.statements import odds, unusable
+from dpfda.results.statements import chance_factor, unusable
 
 #: Any plan: of one release, of several under one charge, or of one for each group or class.
 OnePlan: TypeAlias = Plan[Any]
@@ -155,7 +155,7 @@ def source(thing: Saved) -> str:
 def protected(thing: Saved | Planned, future: bool = False) -> list[str]:
     """The guarantee in plain words: whom it is for, what it bounds, and which kind it is."""
     plan, price = plan_of(thing), price_of(thing)
-    factor, noun = odds(float(price.epsilon)), record(plan)
+    factor, noun = chance_factor(float(price.epsilon)), record(plan)
     most = f"at most {factor}" if factor[0].isdigit() else factor
     bound, kind = f"by a factor of {most}", f"pure differential privacy, epsilon = {exact(price.epsilon)}"
     rest = "This is a mathematical bound, not an estimate."
@@ -166,16 +166,14 @@ def protected(thing: Saved | Planned, future: bool = False) -> list[str]:
     chance, told = ("any result", "a release") if future else ("this very result", "this report")
     private = plan.problem.count_is_private
     without = "be had it not been in the data" if private else "otherwise be"
-    odds_of = f"has odds {most} times what they would {without}"
-    if price.delta:
-        odds_of = f"has a chance of {most} times, plus {delta}, what it would {without}"
+    times = f"{most} times, plus {delta}," if price.delta else f"{most} times"
     found = [
         f"Each {noun} in the data, {whatever(plan)} and whatever else anyone knows. {had_been_different(plan)}, the "
-        f"chance of {chance} would differ {bound} ({kind}). So what {told} lets anyone conclude about one {noun} "
-        f"{odds_of}. {rest}"
+        f"chance of {chance} would differ {bound} ({kind}). So the chance that anyone concludes something about "
+        f"one {noun} from {told} is {times} what it would {without}. {rest}"
     ]
     if private:
-        far = odds(2 * float(price.epsilon))
+        far = chance_factor(2 * float(price.epsilon))
         twice = "" if price.delta else f" What it holds is protected at twice epsilon, a factor of at most {far}."
         found.append(f"Whether {one(plan)} is in the data at all, and so their number, is protected so.{twice}")
     if isinstance(price, JointPlan):

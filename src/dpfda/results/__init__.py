@@ -6,7 +6,8 @@ from dpfda.results.classes import ClassRelease
 from dpfda.results.components import ComponentRelease
 from dpfda.results.covariance import CovarianceRelease
 from dpfda.results.density import DensityRelease
-from dpfda.results.differences import Difference, DifferenceTest
+from dpfda.results.difference_tests import DifferenceTest
+from dpfda.results.differences import Difference
 from dpfda.results.function import FunctionRelease, SmootherRelease
 from dpfda.results.groups import GroupRelease
 from dpfda.results.left_out import LeftOut

@@ -138,41 +138,6 @@ def _largest(errors: Sequence[tuple[np.ndarray, np.ndarray]], rows: slice) -> np
     return np.asarray(np.abs(total, out=total).max(axis=1))
 
 
-def confidence_half_width(
-    stage: Stage,
-    level: float,
-    points: np.ndarray,
-    statistic: np.ndarray,
-    sampling: np.ndarray,
-    gain: np.ndarray,
-    undone: np.ndarray,
-) -> np.ndarray:
-    """Half-widths that hold the population's mean: the known noise, and Gaussian sampling errors beside it.
-
-    `sampling` is the variance of each coefficient of the mean by sampling, `gain` what a curve of such coefficients
-    is multiplied by at each of the points, of which at most 4,096 decide the quantile. Noise is multiplied by
-    `undone`, coefficient by coefficient.
-    """
-    check_level(level)
-    rng, basis = np.random.default_rng(SEED), stage.problem.basis
-    some = np.arange(len(points))
-    if len(points) > CHUNK:
-        some = rng.choice(len(points), CHUNK, replace=False)
-    functions, middle = basis.evaluate(points[some]), stage.problem.finish(statistic.copy(), stage.parts)
-    variance = stage.problem.finish_variance(stage.variance) * undone**2
-    spread = np.sqrt(functions**2 @ variance + (functions * gain[some, None]) ** 2 @ sampling) + 1e-300
-    worst, chunk = [], max(1, min(DRAWS, (1 << 21) // max(len(some), stage.problem.size)))
-    for start in range(0, DRAWS, chunk):
-        size = min(chunk, DRAWS - start)
-        noise = ((simulate(stage, statistic, size, rng) - middle) * undone) @ functions.T
-        strays = (rng.standard_normal((size, sampling.size)) * np.sqrt(sampling)) @ functions.T
-        worst.append(np.abs((noise + strays * gain[some]) / spread).max(axis=1))
-    both, chunks = np.array([variance, sampling]).T, range(0, len(points), CHUNK)
-    squares = np.concatenate([basis.evaluate(points[i : i + CHUNK]) ** 2 @ both for i in chunks])
-    values: np.ndarray = quantile(np.concatenate(worst), level) * np.sqrt(squares[:, 0] + gain**2 * squares[:, 1])
-    return values
-
-
 def quantile(worst: np.ndarray, level: float) -> float:
     """An order statistic, rounded up."""
     return float(np.sort(worst)[min(worst.size - 1, int(np.ceil(level * (worst.size + 1))) - 1)])

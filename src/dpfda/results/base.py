@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
@@ -12,12 +11,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from dpfda.core import codec
-from dpfda.core.errors import ParameterError, printable
+from dpfda.core.errors import ParameterError
 from dpfda.core.files import write_whole
 from dpfda.core.renewal import Renewal
 from dpfda.results import plots, statements
-from dpfda.results.arrays import AsArray
+from dpfda.results.arrays import AsArray, data_array, data_grid
 from dpfda.results.bands import NOISE_ONLY, Band, band_half_width
+from dpfda.results.columns import axis_names, csv_of
 from dpfda.results.drawn import Drawn
 from dpfda.results.methods_text import text_of
 from dpfda.results.postprocess import shrink
@@ -96,6 +96,7 @@ class Release(AsArray, Drawn):
 
     @property
     def dimension(self) -> int:
+        """How many coordinates a point of the domain has."""
         return len(self.grid.axes)
 
     @property
@@ -110,6 +111,7 @@ class Release(AsArray, Drawn):
 
     @property
     def grid(self) -> AnyGrid:
+        """Where values are released."""
         return self.plan.problem.grid
 
     @property
@@ -145,6 +147,13 @@ class Release(AsArray, Drawn):
 
         With probability `level` the filtered estimate from the clipped data lies inside, everywhere. What was left out
         or clipped, and how the data differ from their population, is not in it: it is no error bar.
+
+        Parameters
+        ----------
+        level : float
+            The probability with which the band holds everywhere at once. Default: 0.95.
+        t : array, optional
+            Points of the domain. Default: the grid.
         """
         basis = self.plan.basis
         points = self.grid.points if t is None else basis.points(t)
@@ -158,11 +167,27 @@ class Release(AsArray, Drawn):
         return Band(points, (middle - width).reshape(shape), (middle + width).reshape(shape), level, NOISE_ONLY)
 
     def band(self, level: float = 0.95, t: ArrayLike | None = None) -> Band:
-        """Simultaneous band for what the records themselves would have given without privacy."""
+        """Simultaneous band for what the records themselves would have given without privacy.
+
+        Parameters
+        ----------
+        level : float
+            The probability with which the band holds everywhere at once. Default: 0.95.
+        t : array, optional
+            Points of the domain. Default: the grid.
+        """
         raise self._no_band()
 
     def confidence_band(self, level: float = 0.95, t: ArrayLike | None = None) -> Band:
-        """Simultaneous band for the population that the records are a sample of."""
+        """Simultaneous band for the population that the records are a sample of.
+
+        Parameters
+        ----------
+        level : float
+            The probability with which the band holds everywhere at once. Default: 0.95.
+        t : array, optional
+            Points of the domain. Default: the grid.
+        """
         raise self._no_band()
 
     def _no_band(self) -> ParameterError:
@@ -174,7 +199,15 @@ class Release(AsArray, Drawn):
         return False
 
     def shown_band(self, level: float = 0.95, t: ArrayLike | None = None) -> Band:
-        """The band of pictures and tables: the most honest one there is, which says what it covers."""
+        """The band of pictures and tables: the most honest one there is, which says what it covers.
+
+        Parameters
+        ----------
+        level : float
+            The probability with which the band holds everywhere at once. Default: 0.95.
+        t : array, optional
+            Points of the domain. Default: the grid.
+        """
         return self.confidence_band(level, t) if self.has_bands else self.noise_band(level, t)
 
     @property
@@ -213,7 +246,13 @@ class Release(AsArray, Drawn):
         return self.plan.schedule.last(self.drawn)
 
     def shrink(self, method: str = "bayes") -> Self:
-        """A copy shrunk towards the public centre with the known noise law; `raw` keeps what was drawn."""
+        """A copy shrunk towards the public centre with the known noise law; `raw` keeps what was drawn.
+
+        Parameters
+        ----------
+        method : {"bayes", "james-stein", "posterior-mean"}
+            How: see :func:`dpfda.postprocess.shrink`. Default: "bayes".
+        """
         return shrink(self, method)
 
     # -- words and pictures ---------------------------------------------------------------
@@ -296,7 +335,13 @@ class Release(AsArray, Drawn):
         }
 
     def save(self, path: str | os.PathLike[str]) -> Path:
-        """Write JSON with a version and a checksum; the file is whole or absent."""
+        """Write JSON with a version and a checksum; the file is whole or absent.
+
+        Parameters
+        ----------
+        path : path
+            Where the file goes.
+        """
         return write_whole(path, self.to_json())
 
     def _columns(self, level: float) -> dict[str, np.ndarray]:
@@ -306,81 +351,36 @@ class Release(AsArray, Drawn):
         return {**axes, "value": self.values.ravel(), "lower": band.lower.ravel(), "upper": band.upper.ravel()}
 
     def to_csv(self, path: str | os.PathLike[str] | None = None, level: float = 0.95) -> str:
-        """Grid, value and band as CSV text, and into a file if a path is given."""
+        """Grid, value and band as CSV text, and into a file if a path is given.
+
+        Parameters
+        ----------
+        path : path, optional
+            Where the text goes as well. Default: no file.
+        level : float
+            The probability with which the band holds everywhere at once. Default: 0.95.
+        """
         text = csv_of(self._columns(level))
         if path is not None:
             write_whole(path, text)
         return text
 
     def to_dataframe(self, level: float = 0.95) -> DataFrame:
-        """Grid, value and band as a pandas data frame."""
+        """Grid, value and band as a pandas data frame.
+
+        Parameters
+        ----------
+        level : float
+            The probability with which the band holds everywhere at once. Default: 0.95.
+        """
         import pandas
 
         return pandas.DataFrame(self._columns(level))
 
     def to_xarray(self) -> DataArray:
         """The curve or surface as an xarray DataArray, with the grid as its coordinates."""
-        import xarray
-
-        names = axis_names(self.grid)
-        named = {} if self.plan.value is None else self.measure.attributes
-        facts = {"epsilon": float(self.plan.epsilon), "plan": self.plan.digest, "created": self.created, **named}
-        coordinates = {
-            name: (name, axis.points, {"units": axis.unit} if axis.unit else {})
-            for name, axis in zip(names, self.grid.axes, strict=True)
-        }
-        return xarray.DataArray(self.values, coordinates, names, self.query, facts)
+        return data_array(self)
 
     def to_fdatagrid(self) -> Any:
         """The curve or surface as a scikit-fda FDataGrid."""
-        import skfda
-
-        return skfda.FDataGrid(
-            self.values[None],
-            [axis.points for axis in self.grid.axes],
-            domain_range=[axis.span for axis in self.grid.axes],
-            argument_names=[axis.name for axis in self.grid.axes],
-            sample_names=[self.query],
-        )
-
-
-def csv_of(columns: Mapping[str, np.ndarray]) -> str:
-    """Columns as CSV text."""
-    lines = [",".join(plain_cell(name) for name in columns)]
-    rows = zip(*(column.tolist() for column in columns.values()), strict=True)
-    return "\n".join(lines + [",".join(map(_cell, row)) for row in rows]) + "\n"
-
-
-def _cell(value: object) -> str:
-    return plain_cell(value) if isinstance(value, str) else repr(value)
-
-
-#: Columns of every table of a release; an axis of such a name gets a number.
-COLUMNS = ("value", "lower", "upper", "group", "component", "coefficient", "at_risk")
-#: What separates cells or ends lines anywhere, and what makes a formula of a cell, also in its wide form.
-SEPARATORS, FORMULAS = str.maketrans(',;|"\t\r\n', "   '   "), tuple("=+-@%＝＋－＠")
-
-
-def axis_names(grid: AnyGrid) -> list[str]:
-    """Names of the axes as columns of a table, all different."""
-    found: list[str] = []
-    for axis in grid.axes:
-        name, number = axis.name, 2
-        while name in COLUMNS or name in found:
-            name, number = f"{axis.name} {number}", number + 1
-        found.append(name)
-    return found
-
-
-def plain_cell(text: str) -> str:
-    """A name that no spreadsheet will run as a formula, or split in two.
-
-    >>> plain_cell("=1+1"), plain_cell(' "-2'), plain_cell("north, south")
-    ("'=1+1", "' '-2", 'north  south')
-    """
-    return no_formula(printable(text.translate(SEPARATORS)))
-
-
-def no_formula(text: str) -> str:
-    """A text that no spreadsheet will run as a formula; commas and quotes stay."""
-    return f"'{text}" if text.lstrip(" '\"\u00a0\u3000\t\r\n")[:1] in FORMULAS else text
+        return data_grid(self)

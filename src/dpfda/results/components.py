@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from dpfda.results import plots
 from dpfda.results.bands import Band
-from dpfda.results.base import axis_names
+from dpfda.results.columns import axis_names
 from dpfda.results.mean import MeanRelease
 from dpfda.results.wording import price
 from dpfda.spaces.components import ComponentGrid
@@ -29,7 +29,9 @@ class ComponentRelease(MeanRelease):
     ----------
     plan : MeanPlan
         The plan that was carried out.
-    coefficients, raw, query, created, study, entry, seal, steps, order, drawn
+    coefficients, raw : array
+        Coefficients of the release in the plan's basis: as published, and as drawn.
+    query, created, study, entry, seal, renewal, steps, order, drawn : optional
         As for :class:`Release`.
 
     Examples
@@ -71,7 +73,15 @@ class ComponentRelease(MeanRelease):
         return apart if np.ndim(t) else apart[:, 0]
 
     def component(self, name: str | int, t: ArrayLike | None = None) -> np.ndarray:
-        """One component, by name or number from 0: on the points of the line, or at times `t`."""
+        """One component, by name or number from 0: on the points of the line, or at times `t`.
+
+        Parameters
+        ----------
+        name : str or int
+            The name of a component, or its number from 0.
+        t : array, optional
+            Times along the line. Default: its points.
+        """
         values = self.values if t is None else self(t)
         return np.asarray(values[self._grid.number(name)])
 
@@ -92,17 +102,40 @@ class ComponentRelease(MeanRelease):
         return interpolated(self.grid, apart, points)
 
     def noise_band(self, level: float = 0.95, t: ArrayLike | None = None) -> Band:
-        """What the noise alone can do, over all components at once; one row for each."""
+        """What the noise alone can do, over all components at once; one row for each.
+
+        Parameters
+        ----------
+        level : float
+            The probability with which the band holds everywhere at once. Default: 0.95.
+        t : array, optional
+            Times along the line, or a row ``(number, t)`` for each point. Default: the grid.
+        """
         return self._apart(super().noise_band(level, None if t is None else self._grid.rows(t)), t)
 
     def band(self, level: float = 0.95, t: ArrayLike | None = None) -> Band:
-        """Simultaneous band for the mean of the curves, over all components at once; one row for each."""
+        """Simultaneous band for the mean of the curves, over all components at once; one row for each.
+
+        Parameters
+        ----------
+        level : float
+            The probability with which the band holds everywhere at once. Default: 0.95.
+        t : array, optional
+            Times along the line, or a row ``(number, t)`` for each point. Default: the grid.
+        """
         return self._apart(super().band(level, None if t is None else self._grid.rows(t)), t)
 
     def confidence_band(self, level: float = 0.95, t: ArrayLike | None = None) -> Band:
         """Simultaneous band for the mean of the population, over all components at once; one row for each.
 
         How much curves vary is told apart by component.
+
+        Parameters
+        ----------
+        level : float
+            The probability with which the band holds everywhere at once. Default: 0.95.
+        t : array, optional
+            Times along the line, or a row ``(number, t)`` for each point. Default: the grid.
         """
         return self._apart(super().confidence_band(level, None if t is None else self._grid.rows(t)), t)
 

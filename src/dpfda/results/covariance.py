@@ -13,14 +13,15 @@ from dpfda.core import codec
 from dpfda.core.checks import check_choice
 from dpfda.core.errors import ParameterError, shown
 from dpfda.methods import Centred, Leading
-from dpfda.problems.surface_check import PIECES
 from dpfda.results import plots
 from dpfda.results.bands import Band, check_level
 from dpfda.results.base import Release
 from dpfda.results.beyond import TOO_SMALL, words_about
 from dpfda.results.covariance_bands import (
     HEIGHT,
+    UNCHECKED,
     Checked,
+    component_words,
     eigenfunction_limits,
     largest_angles,
     nearest,
@@ -52,7 +53,9 @@ class CovarianceRelease(Release):
     ----------
     plan : CovariancePlan
         The plan that was carried out.
-    coefficients, raw, query, created, study, entry, seal, steps, order, drawn
+    coefficients, raw : array
+        Coefficients of the release in the plan's basis: as published, and as drawn.
+    query, created, study, entry, seal, renewal, steps, order, drawn : optional
         As for :class:`Release`.
 
     Examples
@@ -119,6 +122,13 @@ class CovarianceRelease(Release):
         """The `k` leading principal components, one row each, on the grid or at points `t`.
 
         Orthonormal in the grid's inner product; the first value of any size is positive.
+
+        Parameters
+        ----------
+        k : int
+            How many components.
+        t : array, optional
+            Points along the line. Default: the grid of the curves.
         """
         vectors = self._spectrum[1][:, : self._components(k)]
         line = self._basis.line
@@ -129,11 +139,23 @@ class CovarianceRelease(Release):
         return values
 
     def explained_variance(self, k: int) -> np.ndarray:
-        """The variances along the `k` leading principal components."""
+        """The variances along the `k` leading principal components.
+
+        Parameters
+        ----------
+        k : int
+            How many components.
+        """
         return self._spectrum[0][: self._components(k)].copy()
 
     def explained_variance_ratio(self, k: int) -> np.ndarray:
-        """The same as shares of the total variance."""
+        """The same as shares of the total variance.
+
+        Parameters
+        ----------
+        k : int
+            How many components.
+        """
         return self.explained_variance(k) / float(np.maximum(self._spectrum[0], 0.0).sum())
 
     def _components(self, k: int) -> int:
@@ -154,7 +176,13 @@ class CovarianceRelease(Release):
         return int((values > 1e-9 * max(float(values[0]), 1e-300)).sum())
 
     def correlation(self, points: ArrayLike | None = None) -> np.ndarray:
-        """Correlations on the grid, or at points (rows of two coordinates); zero where there is no variance."""
+        """Correlations on the grid, or at points; zero where there is no variance.
+
+        Parameters
+        ----------
+        points : array of shape (points, 2), optional
+            Pairs of times. Default: the grid.
+        """
         if points is None:
             covariance, variance = self.values, np.diag(self.values)
             product = np.multiply.outer(variance, variance)
@@ -189,11 +217,26 @@ class CovarianceRelease(Release):
 
         About the published surface, as wide as a paid comparison with the records says; without one, as wide as the
         public bound.
+
+        Parameters
+        ----------
+        level : float
+            The probability with which the band holds everywhere at once. Default: 0.95.
+        t : array of shape (points, 2), optional
+            Pairs of times. Default: the grid.
         """
         return self._band(level, t, population=False)
 
     def confidence_band(self, level: float = 0.95, t: ArrayLike | None = None) -> Band:
-        """Simultaneous band for the covariance of the population that the records are a sample of."""
+        """Simultaneous band for the covariance of the population that the records are a sample of.
+
+        Parameters
+        ----------
+        level : float
+            The probability with which the band holds everywhere at once. Default: 0.95.
+        t : array of shape (points, 2), optional
+            Pairs of times. Default: the grid.
+        """
         return self._band(level, t, population=True)
 
     @property
@@ -244,7 +287,17 @@ class CovarianceRelease(Release):
         return largest_angles(self._variances(k), self._operator_limit(1 - level, level, of), k)
 
     def plane_angle(self, k: int, level: float = 0.95, of: str = "population") -> float:
-        """The same for the space of the `k` leading eigenfunctions together: the largest of its angles."""
+        """The same for the space of the `k` leading eigenfunctions together: the largest of its angles.
+
+        Parameters
+        ----------
+        k : int
+            How many components.
+        level : float
+            The probability with which the interval holds. Default: 0.95.
+        of : {"population", "sample"}
+            Whose eigenfunctions are the true ones. Default: "population".
+        """
         return plane_angle(self._variances(k), self._operator_limit(1 - level, level, of), k)
 
     def eigenfunction_band(self, k: int, level: float = 0.95, of: str = "population") -> Band:
@@ -288,17 +341,7 @@ class CovarianceRelease(Release):
     @property
     def band_promise(self) -> str:
         """What bands promise, and under which assumption, in one sentence."""
-        if self._check is None:
-            return (
-                "No part of the budget went to error bars: bands are as wide as the public bound, and the noise band "
-                "shows what the noise alone can do."
-            )
-        places = "" if len(self._check.spans) <= PIECES else f" of means over {PIECES} pieces of the domain"
-        return (
-            f"A 95 % band holds the covariance{places} everywhere at once, whatever noise, clipping and smoothing did "
-            "to the published surface: the band that of the sample, the confidence band that of the population, if "
-            "squared deviations from the centre have a variance (heavier tails are covered in part)."
-        )
+        return UNCHECKED if self._check is None else self._check.promise
 
     # -- pictures -------------------------------------------------------------------------
 
@@ -337,10 +380,6 @@ class CovarianceRelease(Release):
             How many components.
         ax, level, label, color, xlabel, ylabel, title, legend : optional
             As for :meth:`plot`; lines are called "1", "2" and so on.
-
-        Returns
-        -------
-        matplotlib Axes
         """
         look = plots.Look(label, color, xlabel, ylabel, title, legend)
         return plots.fit(self._draw_components(min(k, self.rank), ax, level, look))
@@ -350,10 +389,7 @@ class CovarianceRelease(Release):
             return plots.overlay(self.plan.grid, {}, ax, "No principal component: the noise hides all variation")
         shares = self.explained_variance_ratio(k)
         angles, band = self.eigenfunction_angles(k, level), self.eigenfunction_band(k, level)
-        known = angles < 90
-        sure = [f"off by at most {angle:.0f}°" if angle < 90 else "may be noise" for angle in angles]
-        each = enumerate(zip(shares, sure, strict=True))
-        names = {str(i + 1): f"{i + 1}: {100 * share:.0f} % of the variance, {words}" for i, (share, words) in each}
+        known, names = angles < 90, component_words(shares, angles)
         title = f"Principal components, {price(self.plan)}"
         told = np.where(known[:, None], 1.0, np.nan)  # a band that says nothing is not drawn
         shown = Band(band.t, band.lower * told, band.upper * told, level, "components of the population")

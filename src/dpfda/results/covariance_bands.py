@@ -14,7 +14,7 @@ import numpy as np
 import scipy
 
 from dpfda.problems.stage import Stage
-from dpfda.problems.surface_check import SurfaceCheck, pieces_of
+from dpfda.problems.surface_check import PIECES, SurfaceCheck, pieces_of
 from dpfda.results.bands import sampled_operators
 
 #: Laplace noise of scale one falls below minus this one time in twenty.
@@ -26,6 +26,11 @@ MARGIN = 1.5
 SAMPLING = 0.2
 #: No variance is larger than the square of this times the bound's height: a convention, for an L2 ball bounds no value.
 HEIGHT = 3.0
+#: What bands promise where nothing was compared with the records.
+UNCHECKED = (
+    "No part of the budget went to error bars: bands are as wide as the public bound, and the noise band shows what "
+    "the noise alone can do."
+)
 
 
 def over_pieces(surface: np.ndarray, weights: np.ndarray) -> np.ndarray:
@@ -106,6 +111,16 @@ class Checked:
         return np.asarray(width)
 
     @property
+    def promise(self) -> str:
+        """What bands promise, and under which assumption, in a sentence."""
+        places = "" if len(self.spans) <= PIECES else f" of means over {PIECES} pieces of the domain"
+        return (
+            f"A 95 % band holds the covariance{places} everywhere at once, whatever noise, clipping and smoothing did "
+            "to the published surface: the band that of the sample, the confidence band that of the population, if "
+            "squared deviations from the centre have a variance (heavier tails are covered in part)."
+        )
+
+    @property
     def _weights(self) -> np.ndarray:
         return self.problem.inner.grid.weights
 
@@ -134,6 +149,17 @@ def largest_angles(values: np.ndarray, limit: float, k: int) -> np.ndarray:
     padded = np.append(values, 0.0)
     gaps = np.array([np.abs(np.delete(padded, i) - padded[i]).min() for i in range(k)])
     return _angles(gaps, limit)
+
+
+def component_words(shares: np.ndarray, angles: np.ndarray) -> dict[str, str]:
+    """Numbers of components from "1" on, each with its share of variance and how far off it may be.
+
+    >>> component_words(np.array([0.75, 0.2]), np.array([12.3, 90.0]))
+    {'1': '1: 75 % of the variance, off by at most 12°', '2': '2: 20 % of the variance, may be noise'}
+    """
+    sure = [f"off by at most {angle:.0f}°" if angle < 90 else "may be noise" for angle in angles]
+    each = enumerate(zip(shares, sure, strict=True))
+    return {str(i + 1): f"{i + 1}: {100 * share:.0f} % of the variance, {words}" for i, (share, words) in each}
 
 
 def plane_angle(values: np.ndarray, limit: float, k: int) -> float:

@@ -53,10 +53,12 @@ class DensityRelease(Release):
     ----------
     plan : DensityPlan
         The plan that was carried out.
+    coefficients, raw : array
+        Coefficients of the release in the plan's basis: as published, and as drawn.
+    query, created, study, entry, seal, renewal, steps, order, drawn : optional
+        As for :class:`Release`.
     shape : array, optional
         The density on the cells, once it was projected.
-    coefficients, raw, query, created, study, entry, seal, steps, order, drawn
-        As for :class:`Release`.
 
     Examples
     --------
@@ -109,7 +111,13 @@ class DensityRelease(Release):
         return replace(self, shape=shape, steps=(*self.steps, PROJECTED))
 
     def fitted(self, density: np.ndarray) -> Self:
-        """The density on the cells that was fitted to what all rounds drew; `raw` is the last round's histogram."""
+        """The density on the cells that was fitted to what all rounds drew; `raw` is the last round's histogram.
+
+        Parameters
+        ----------
+        density : array
+            One value for each cell.
+        """
         shape, coefficients = codec.frozen_array(density), codec.frozen_array(self.plan.basis.coefficients(density))
         return replace(self, shape=shape, coefficients=coefficients, steps=(FITTED,))
 
@@ -120,19 +128,45 @@ class DensityRelease(Release):
     # -- probabilities --------------------------------------------------------------------
 
     def cdf(self, x: ArrayLike) -> np.ndarray:
-        """Probability of a value (in every coordinate) at most `x`."""
+        """Probability of a value (in every coordinate) at most `x`.
+
+        Parameters
+        ----------
+        x : float or array
+            Values; with several coordinates, a row for each point.
+        """
         return self.cells.cdf(x)
 
     def quantile(self, p: ArrayLike) -> np.ndarray:
-        """The value below which a share `p` lies; one dimension only."""
+        """The value below which a share `p` lies; one dimension only.
+
+        Parameters
+        ----------
+        p : float or array
+            Shares from 0 to 1.
+        """
         return self.cells.quantile(p)
 
     def sample(self, size: int, rng: np.random.Generator | int | None = None) -> np.ndarray:
-        """Synthetic points from the released density; any number of them costs no privacy."""
+        """Synthetic points from the released density; any number of them costs no privacy.
+
+        Parameters
+        ----------
+        size : int
+            How many points.
+        rng : numpy.random.Generator or int, optional
+            Where the numbers come from, or a seed. Default: a fresh generator.
+        """
         return self.cells.sample(size, rng)
 
     def marginal(self, *axes: int) -> CellDensity:
-        """The density of some coordinates alone."""
+        """The density of some coordinates alone.
+
+        Parameters
+        ----------
+        *axes : int
+            The numbers of the coordinates that stay, from 0.
+        """
         return self.cells.marginal(*axes)
 
     # -- bands ----------------------------------------------------------------------------
@@ -149,6 +183,13 @@ class DensityRelease(Release):
         It rests on an assumption: the density strays from the line between averages of adjacent bins by no more than
         twice what nearby averages stray from such lines themselves, and has no features narrower than the bins and
         1/32 of the domain (derivations: bands of densities). :meth:`cdf_band` rests on none of this.
+
+        Parameters
+        ----------
+        level : float
+            The probability with which the band holds everywhere at once. Default: 0.95.
+        t : array, optional
+            Points of the domain. Default: the grid.
         """
         counts, (points, atoms, shown) = self._counted(), self._at(t)
         lower, upper = averages.limits(counts, level, points, atoms)
@@ -160,6 +201,13 @@ class DensityRelease(Release):
 
         Points have no density of their own; what is covered is their share in each bin over its length. Nothing is
         assumed.
+
+        Parameters
+        ----------
+        level : float
+            The probability with which the band holds everywhere at once. Default: 0.95.
+        t : array, optional
+            Points of the domain. Default: the grid.
         """
         counts, (points, atoms, shown) = self._counted(), self._at(t)
         lower, upper = counts.histogram(level, atoms)
@@ -167,10 +215,19 @@ class DensityRelease(Release):
         return Band(points, np.minimum(lower, shown), np.maximum(upper, shown), level, covers)
 
     def cdf_band(self, level: float = 0.95, x: ArrayLike | None = None, of: Of = "population") -> Band:
-        """Simultaneous band for the distribution function, at `x` (default: the grid): exact, without smoothness.
+        """Simultaneous band for the distribution function: exact, without smoothness.
 
         `of` says whose: that of the "population", if the points are an independent sample of it, or of the "points"
         as they were counted, whatever they are. Bins are the finest it can show: within one it is a step.
+
+        Parameters
+        ----------
+        level : float
+            The probability with which the band holds everywhere at once. Default: 0.95.
+        x : array, optional
+            Values in the domain. Default: the grid.
+        of : {"population", "points"}
+            Whose distribution it is. Default: "population".
         """
         places = self.grid.points if x is None else np.atleast_1d(np.asarray(x, dtype=float))
         (lower, upper), shown = self._limits(level, of), self.cdf(places)
@@ -184,6 +241,15 @@ class DensityRelease(Release):
         """Intervals for quantiles, valid for all shares `p` at once: :meth:`cdf_band` read the other way.
 
         A quantile is the smallest value up to which a share of at least `p` lies. The band's `t` are the shares.
+
+        Parameters
+        ----------
+        p : float or array
+            Shares from 0 to 1.
+        level : float
+            The probability with which the band holds everywhere at once. Default: 0.95.
+        of : {"population", "points"}
+            Whose quantiles they are. Default: "population".
         """
         shares = np.atleast_1d(check_shares(p))
         lower, upper = self._limits(level, of)

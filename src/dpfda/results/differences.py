@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,8 +17,10 @@ from dpfda.core.files import write_whole
 from dpfda.results import maps, plots, statements
 from dpfda.results.arrays import AsArray
 from dpfda.results.bands import NOISE_ONLY, Band, band_of
-from dpfda.results.base import VERSION, Release, csv_of
+from dpfda.results.base import VERSION, Release
+from dpfda.results.columns import csv_of
 from dpfda.results.components import ComponentRelease
+from dpfda.results.difference_tests import DifferenceTest
 from dpfda.results.methods_text import text_of_several
 from dpfda.results.one_charge import UnderOneCharge
 from dpfda.results.percentiles import PercentileRelease
@@ -43,61 +44,6 @@ POPULATIONS = (
 NOISES = "The band shows what the noise of both releases alone can do: it is no error bar."
 #: The smallest p-value that is looked for where bands are compared level by level, and how often it is halved in on.
 LEAST_P, HALVINGS = 0.001, 12
-#: Stretches that are told of in a sentence.
-SHOWN = 5
-
-
-@dataclass(frozen=True, eq=False)
-class DifferenceTest:
-    """A test of whether two populations have the same curve: what :meth:`Difference.test` returns.
-
-    Parameters
-    ----------
-    p_value : float
-        How surprising a difference this large would be, somewhere, if there were none: noise, sampling, and all that
-        may have been left out of either release are allowed for.
-    level : float
-        The level at which `where` is decided.
-    t : array
-        The points of the grid.
-    where : array of bool
-        Where the populations differ, all points at once, with probability `level` of no mistake.
-
-    Examples
-    --------
-    >>> DifferenceTest(0.01, 0.95, np.arange(4.0), np.array([False, True, True, False])).intervals
-    [(1.0, 2.0)]
-    """
-
-    p_value: float
-    level: float
-    t: np.ndarray
-    where: np.ndarray
-
-    @property
-    def intervals(self) -> list[tuple[float, float]]:
-        """The stretches of the grid where they differ; for curves on a line."""
-        if self.t.ndim > 1 or self.where.shape != self.t.shape:
-            raise ParameterError("intervals are for curves on a line", "a surface", "Use `where`.")
-        found = []
-        for differs, places in groupby(range(self.t.size), key=lambda place: bool(self.where[place])):
-            stretch = list(places)
-            if differs:
-                found.append((float(self.t[stretch[0]]), float(self.t[stretch[-1]])))
-        return found
-
-    @property
-    def _stretches(self) -> str:
-        """Where, in words, for curves on a line."""
-        if self.t.ndim > 1 or self.where.shape != self.t.shape:
-            return ""
-        found = [f"from {low:.4g} to {high:.4g}" if low < high else f"at {low:.4g}" for low, high in self.intervals]
-        return f" ({', '.join(found[:SHOWN])}{', ...' if len(found) > SHOWN else ''})"
-
-    def __str__(self) -> str:
-        where = f"they differ at {int(self.where.sum())} of {self.where.size} points{self._stretches}"
-        seen = where if self.where.any() else "nowhere do they differ for sure"
-        return f"p = {self.p_value:.2g}; at the {self.level:.0%} level {seen}."
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -141,6 +87,7 @@ class Difference(UnderOneCharge, AsArray):
 
     @property
     def grid(self) -> AnyGrid:
+        """Where values of the difference are."""
         return self.left.grid
 
     @property
@@ -175,6 +122,11 @@ class Difference(UnderOneCharge, AsArray):
 
         What either release leaves out counts in full (the triangle inequality); it costs no further budget. Points have
         no density of their own: for densities ask for the populations' difference.
+
+        Parameters
+        ----------
+        level : float
+            The probability with which the band holds everywhere at once. Default: 0.95.
         """
         if not self.left.data_have_one:
             raise ParameterError(
@@ -183,7 +135,13 @@ class Difference(UnderOneCharge, AsArray):
         return self._between(level, False, "difference of the data")
 
     def confidence_band(self, level: float = 0.95) -> Band:
-        """Simultaneous band for the difference of the two populations."""
+        """Simultaneous band for the difference of the two populations.
+
+        Parameters
+        ----------
+        level : float
+            The probability with which the band holds everywhere at once. Default: 0.95.
+        """
         return self._between(level, True, "difference of the populations")
 
     def _between(self, level: float, population: bool, covers: str) -> Band:
@@ -203,7 +161,13 @@ class Difference(UnderOneCharge, AsArray):
         return self.grid.domain.points
 
     def noise_band(self, level: float = 0.95) -> Band:
-        """What the noise alone can do: around the raw difference, with probability `level` both noises stay inside."""
+        """What the noise alone can do: around the raw difference, with probability `level` both noises stay inside.
+
+        Parameters
+        ----------
+        level : float
+            The probability with which the band holds everywhere at once. Default: 0.95.
+        """
         sides = [(part.stage, part.raw[: part.stage.problem.basis.size]) for part in (self.left, self.right)]
         width = band_of([(stage, stage.problem.typical(raw)) for stage, raw in sides], level, self.grid.points)
         raw = [part.plan.basis.synthesize(part.raw) + part.plan.problem.offset for part in (self.left, self.right)]
@@ -211,7 +175,13 @@ class Difference(UnderOneCharge, AsArray):
         return Band(self._points, middle - width.reshape(shape), middle + width.reshape(shape), level, NOISE_ONLY)
 
     def shown_band(self, level: float = 0.95) -> Band:
-        """The band of pictures and tables: the most honest one there is, which says what it covers."""
+        """The band of pictures and tables: the most honest one there is, which says what it covers.
+
+        Parameters
+        ----------
+        level : float
+            The probability with which the band holds everywhere at once. Default: 0.95.
+        """
         return self.confidence_band(level) if self.has_bands else self.noise_band(level)
 
     def test(self, level: float = 0.95) -> DifferenceTest:
@@ -222,6 +192,11 @@ class Difference(UnderOneCharge, AsArray):
         of that; both are held against what noise and sampling would do by themselves. `where` follows
         :meth:`confidence_band`: the populations differ where zero lies outside it. Groups can differ for sure and yet
         at no single point for sure.
+
+        Parameters
+        ----------
+        level : float
+            The level of the confidence band that says where they differ. Default: 0.95.
         """
         p = self._p_by_bands() if self._terms is None else self._terms.p_value()
         where = self._apart(level)
@@ -294,7 +269,13 @@ class Difference(UnderOneCharge, AsArray):
         return codec.seal("difference", VERSION, facts | sides | values)
 
     def save(self, path: str | os.PathLike[str]) -> Path:
-        """Write JSON with a version and a checksum; the file is whole or absent."""
+        """Write JSON with a version and a checksum; the file is whole or absent.
+
+        Parameters
+        ----------
+        path : path
+            Where the file goes.
+        """
         return write_whole(path, self.to_json())
 
     def plot(
@@ -315,10 +296,6 @@ class Difference(UnderOneCharge, AsArray):
         ----------
         ax, level, label, color, xlabel, ylabel, title, legend : optional
             As for :meth:`Release.plot`.
-
-        Returns
-        -------
-        matplotlib Axes
         """
         look = plots.Look(label, color, xlabel, ylabel, title, legend)
         return plots.fit(plots.caution(self._draw(ax, level, look), self.cautions))
@@ -341,13 +318,27 @@ class Difference(UnderOneCharge, AsArray):
         return ax
 
     def to_dataframe(self, level: float = 0.95) -> DataFrame:
-        """Grid, difference and band as a pandas data frame."""
+        """Grid, difference and band as a pandas data frame.
+
+        Parameters
+        ----------
+        level : float
+            The probability with which the band holds everywhere at once. Default: 0.95.
+        """
         import pandas
 
         return pandas.DataFrame(self._columns(level))
 
     def to_csv(self, path: str | os.PathLike[str] | None = None, level: float = 0.95) -> str:
-        """Grid, difference and band as CSV text, and into a file if a path is given."""
+        """Grid, difference and band as CSV text, and into a file if a path is given.
+
+        Parameters
+        ----------
+        path : path, optional
+            Where the text goes as well. Default: no file.
+        level : float
+            The probability with which the band holds everywhere at once. Default: 0.95.
+        """
         text = csv_of(self._columns(level))
         if path is not None:
             write_whole(path, text)

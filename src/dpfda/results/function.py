@@ -44,7 +44,9 @@ class FunctionRelease(Release):
     ----------
     plan : KernelPlan or SmootherPlan
         The plan that was carried out.
-    coefficients, raw, query, created, study, entry, seal, steps, order, drawn
+    coefficients, raw : array
+        Coefficients of the release in the plan's basis: as published, and as drawn.
+    query, created, study, entry, seal, renewal, steps, order, drawn : optional
         As for :class:`Release`.
 
     Examples
@@ -62,6 +64,7 @@ class FunctionRelease(Release):
 
     @property
     def level(self) -> float:
+        """The public middle of the responses, about which the function is released."""
         return self.plan.level
 
     @property
@@ -70,12 +73,24 @@ class FunctionRelease(Release):
         return self.level + super().values
 
     def at(self, X: np.ndarray) -> np.ndarray:
-        """The function at rows of inputs, which are clipped to the box."""
+        """The function at rows of inputs, which are clipped to the box.
+
+        Parameters
+        ----------
+        X : array of shape (rows, inputs)
+            The inputs.
+        """
         points = self.plan.box.clipped(np.asarray(X, dtype=float))
         return self(points[:, 0] if self.plan.box.dimension == 1 else points)
 
     def probability(self, X: np.ndarray) -> np.ndarray:
-        """Of the positive class at rows of inputs (logistic loss), drawn towards one half by what the noise adds."""
+        """Probability of the positive class (logistic loss), drawn towards one half by what the noise adds.
+
+        Parameters
+        ----------
+        X : array of shape (rows, inputs)
+            The inputs.
+        """
         scores, schedule = self.at(X), self.plan.schedule
         if not isinstance(schedule, Densities):  # a minimiser of the logistic loss is the logarithm of odds
             values: np.ndarray = scipy.special.expit(scores / np.sqrt(1 + np.pi * self.plan.accuracy.typical_sd**2 / 8))
@@ -88,7 +103,13 @@ class FunctionRelease(Release):
         return (1 + shares) / 2
 
     def log_odds(self, X: np.ndarray) -> np.ndarray:
-        """The logarithm of the odds of the positive class: of the same sign as the function (logistic loss)."""
+        """The logarithm of the odds of the positive class: of the same sign as the function (logistic loss).
+
+        Parameters
+        ----------
+        X : array of shape (rows, inputs)
+            The inputs.
+        """
         if not isinstance(self.plan.schedule, Densities):
             return self.at(X)
         found = self.probability(X)
@@ -168,7 +189,9 @@ class SmootherRelease(FunctionRelease):
     ----------
     plan : SmootherPlan
         The plan that was carried out.
-    coefficients, raw, query, created, study, entry, seal, steps, order, drawn
+    coefficients, raw : array
+        Coefficients of the release in the plan's basis: as published, and as drawn.
+    query, created, study, entry, seal, renewal, steps, order, drawn : optional
         As for :class:`Release`.
 
     Examples
@@ -190,6 +213,13 @@ class SmootherRelease(FunctionRelease):
         What the ridge, the clip of residuals and functions that are not released leave out is not in it, nor how the
         data differ from their population: it is no error bar. On grids of very many points it is simultaneous over a
         fixed choice of them.
+
+        Parameters
+        ----------
+        level : float
+            The probability with which the band holds everywhere at once. Default: 0.95.
+        t : array, optional
+            Points of the domain. Default: the grid.
         """
         points = self.grid.points if t is None else self.plan.basis.points(t)
         few = some_points(points)

@@ -37,7 +37,13 @@ class GroupRelease(JointRelease[R]):
     plan: GroupPlan[Any]
 
     def difference(self, first: str, second: str) -> Difference:
-        """What the first group has more than the second, with bands and a test."""
+        """What the first group has more than the second, with bands and a test.
+
+        Parameters
+        ----------
+        first, second : str
+            The names of two groups.
+        """
         if str(first) == str(second):
             raise ParameterError("a difference is of two groups", f"{str(first)!r} twice", "Name two of them.")
         kind = kind_of(self[first], self[second])

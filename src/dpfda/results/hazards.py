@@ -9,9 +9,10 @@ computed from them.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Protocol
 
 import numpy as np
 
@@ -91,6 +92,13 @@ class Hazards:
         """Expected numbers of records with neither an event nor a censoring before the edges of the cells."""
         counts, size = self.weights @ np.array([self._counts(fit) for fit in self.fits]), self.events.cells
         return np.clip(self.events.n - summed(counts[:size] + counts[size:-1]), 0.0, self.events.n)
+
+
+class Fitting(Protocol):
+    """A schedule that draws noisy counts of events and fits hazards to them."""
+
+    def hazards(self, drawn: Sequence[np.ndarray]) -> Hazards:
+        """What is fitted to these draws."""
 
 
 def actuarial(counts: np.ndarray) -> np.ndarray:

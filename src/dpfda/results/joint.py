@@ -16,13 +16,15 @@ from dpfda.core.files import write_whole
 from dpfda.results import maps, plots, profiles, statements
 from dpfda.results.arrays import AsArray
 from dpfda.results.bands import Band
-from dpfda.results.base import VERSION, Release, csv_of
+from dpfda.results.base import VERSION, Release
 from dpfda.results.beyond import TOO_SMALL
+from dpfda.results.columns import csv_of
 from dpfda.results.methods_text import text_of_several
 from dpfda.results.one_charge import UnderOneCharge
 from dpfda.results.percentiles import PercentileRelease
 from dpfda.results.statements import Statement
-from dpfda.results.survival import NAMES, SurvivalRelease, check_picture
+from dpfda.results.survival import SurvivalRelease
+from dpfda.results.survival_curves import NAMES, check_picture
 from dpfda.results.wording import cost, price
 
 if TYPE_CHECKING:
@@ -57,7 +59,15 @@ class JointRelease(UnderOneCharge, AsArray, Mapping[str, R]):
         return str(name) in self.releases
 
     def get(self, name: object, default: Any = None) -> Any:
-        """The release of this name, or `default`."""
+        """The release of this name, or `default`.
+
+        Parameters
+        ----------
+        name : str
+            The name of a member.
+        default : object, optional
+            What comes back where there is none. Default: None.
+        """
         return self.releases.get(str(name), default)
 
     def __iter__(self) -> Iterator[str]:
@@ -67,15 +77,39 @@ class JointRelease(UnderOneCharge, AsArray, Mapping[str, R]):
         return len(self.releases)
 
     def band(self, name: str, level: float = 0.95) -> Band:
-        """The band of one of them, for what its records would have given without privacy."""
+        """The band of one of them, for what its records would have given without privacy.
+
+        Parameters
+        ----------
+        name : str
+            The name of a member.
+        level : float
+            The probability with which the band holds everywhere at once. Default: 0.95.
+        """
         return self[name].band(level)
 
     def confidence_band(self, name: str, level: float = 0.95) -> Band:
-        """The band of one of them, for the population its records are a sample of."""
+        """The band of one of them, for the population its records are a sample of.
+
+        Parameters
+        ----------
+        name : str
+            The name of a member.
+        level : float
+            The probability with which the band holds everywhere at once. Default: 0.95.
+        """
         return self[name].confidence_band(level)
 
     def noise_band(self, name: str, level: float = 0.95) -> Band:
-        """What the noise alone can do to one of them."""
+        """What the noise alone can do to one of them.
+
+        Parameters
+        ----------
+        name : str
+            The name of a member.
+        level : float
+            The probability with which the band holds everywhere at once. Default: 0.95.
+        """
         return self[name].noise_band(level)
 
     @property
@@ -254,11 +288,25 @@ class JointRelease(UnderOneCharge, AsArray, Mapping[str, R]):
         return codec.seal("releases", VERSION, {"plan": codec.to_plain(self.plan, beside=True), "releases": bodies})
 
     def save(self, path: str | os.PathLike[str]) -> Path:
-        """Write JSON with a version and a checksum; the file is whole or absent."""
+        """Write JSON with a version and a checksum; the file is whole or absent.
+
+        Parameters
+        ----------
+        path : path
+            Where the file goes.
+        """
         return write_whole(path, self.to_json())
 
     def to_csv(self, path: str | os.PathLike[str] | None = None, level: float = 0.95) -> str:
-        """Group, grid, value and band as CSV text, and into a file if a path is given."""
+        """Group, grid, value and band as CSV text, and into a file if a path is given.
+
+        Parameters
+        ----------
+        path : path, optional
+            Where the text goes as well. Default: no file.
+        level : float
+            The probability with which the band holds everywhere at once. Default: 0.95.
+        """
         parts = [release._columns(level) for release in self.releases.values()]
         groups = np.repeat(list(self.releases), [len(part["value"]) for part in parts])
         text = csv_of({"group": groups} | {name: np.concatenate([part[name] for part in parts]) for name in parts[0]})
@@ -267,7 +315,13 @@ class JointRelease(UnderOneCharge, AsArray, Mapping[str, R]):
         return text
 
     def to_dataframe(self, level: float = 0.95) -> DataFrame:
-        """Group, grid, value and band as a pandas data frame."""
+        """Group, grid, value and band as a pandas data frame.
+
+        Parameters
+        ----------
+        level : float
+            The probability with which the band holds everywhere at once. Default: 0.95.
+        """
         import pandas
 
         frames = {name: release.to_dataframe(level) for name, release in self.releases.items()}

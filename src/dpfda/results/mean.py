@@ -33,7 +33,9 @@ class MeanRelease(Release):
     ----------
     plan : MeanPlan
         The plan that was carried out.
-    coefficients, raw, query, created, study, entry, seal, steps, order, drawn
+    coefficients, raw : array
+        Coefficients of the release in the plan's basis: as published, and as drawn.
+    query, created, study, entry, seal, renewal, steps, order, drawn : optional
         As for :class:`Release`.
 
     Examples
@@ -122,6 +124,13 @@ class MeanRelease(Release):
         probability `level` the mean of the curves lies inside, at all points of the grid at once; features that are
         narrower than the released functions can show are covered only as far as they are not much higher than what
         was left out on average.
+
+        Parameters
+        ----------
+        level : float
+            The probability with which the band holds everywhere at once. Default: 0.95.
+        t : array, optional
+            Points of the domain. Default: the grid.
         """
         return self._between(level, t, False, "mean of these curves")
 
@@ -130,6 +139,13 @@ class MeanRelease(Release):
 
         As :meth:`band`, and how far a sample strays from its population, by how much curves vary: what a share of the
         budget has told of that, or the public bound.
+
+        Parameters
+        ----------
+        level : float
+            The probability with which the band holds everywhere at once. Default: 0.95.
+        t : array, optional
+            Points of the domain. Default: the grid.
         """
         return self._between(level, t, True, "mean of the population")
 

@@ -156,7 +156,7 @@ def _what(release: Told) -> str:
 
 def _guarantee(plan: Planned, epsilon: Fraction, delta: Fraction) -> str:
     """Which differential privacy, with its numbers, and what that means."""
-    factor, change = statements.odds(float(epsilon)), statements.neighbours(plan)
+    factor, change = statements.chance_factor(float(epsilon)), statements.neighbours(plan)
     means = f"if {change}, the probability of any outcome changes by at most a factor of {factor} (e to the epsilon)"
     if not delta:
         return f"pure differential privacy with epsilon = {exact(epsilon)}: {means}."

@@ -13,7 +13,8 @@ from numpy.typing import ArrayLike
 from dpfda.core.errors import ParameterError, shown
 from dpfda.results import plots, profiles
 from dpfda.results.bands import Band
-from dpfda.results.base import Release, axis_names
+from dpfda.results.base import Release
+from dpfda.results.columns import axis_names
 from dpfda.results.measures import Measure
 from dpfda.results.percentile_table import PercentileTable
 from dpfda.results.wording import price
@@ -66,7 +67,7 @@ class PercentileRelease(Release):
         The published table: percentiles by level and time, how sure those of the plan are, and factors of bands.
     raw : array
         What the last stage drew.
-    query, created, study, entry, seal, renewal, steps, order, drawn
+    query, created, study, entry, seal, renewal, steps, order, drawn : optional
         As for :class:`Release`.
 
     Examples
@@ -94,6 +95,7 @@ class PercentileRelease(Release):
 
     @property
     def grid(self) -> Grid:
+        """The times of the percentile curves."""
         return self.plan.grid
 
     @property
@@ -150,7 +152,13 @@ class PercentileRelease(Release):
         return found
 
     def curve(self, level: float) -> np.ndarray:
-        """The percentile curve of a level, 0.95 say, on the grid."""
+        """The percentile curve of a level, 0.95 say, on the grid.
+
+        Parameters
+        ----------
+        level : float
+            A share strictly between 0 and 1.
+        """
         if np.ndim(level):
             raise ParameterError("a curve has one level", shown(level), "Call the release with several of them.")
         return self.percentile(level)
@@ -182,7 +190,13 @@ class PercentileRelease(Release):
         )
 
     def shrink(self, method: str = "bayes") -> NoReturn:
-        """Percentile curves are fitted already."""
+        """Refused: percentile curves are fitted already, which shrinks them.
+
+        Parameters
+        ----------
+        method : str
+            Of no use here.
+        """
         raise ParameterError("percentiles are fitted, which shrinks them", "shrink()", "Leave it out.")
 
     # -- bands ------------------------------------------------------------------------------------
@@ -196,6 +210,13 @@ class PercentileRelease(Release):
 
         With probability `level` they lie inside, for all levels of the plan and at all points of the grid at once. It
         has one row per level.
+
+        Parameters
+        ----------
+        level : float
+            The probability with which the band holds everywhere at once. Default: 0.95.
+        t : array, optional
+            Points of the domain. Default: the grid.
         """
         lower, upper = self.table.limits(level)
         if t is None:
@@ -205,18 +226,44 @@ class PercentileRelease(Release):
         return Band(points, below, above, level, COVERS)
 
     def band_of_difference(self, other: PercentileRelease, level: float, covers: str) -> Band:
-        """The band of what this has more than another, independent release: errors of both add up as squares do."""
+        """The band of what this has more than another, independent release: errors of both add up as squares do.
+
+        Parameters
+        ----------
+        other : PercentileRelease
+            An independent release of the same levels and times.
+        level : float
+            The probability with which the band holds everywhere at once. Default: 0.95.
+        covers : str
+            What the band is for, in words.
+        """
         (lower, upper), (lower_2, upper_2) = self.table.limits(level), other.table.limits(level)
         between, values, values_2 = self.values - other.values, self.values, other.values
         below, above = np.hypot(values - lower, upper_2 - values_2), np.hypot(upper - values, values_2 - lower_2)
         return Band(self.grid.points, between - below, between + above, level, covers)
 
     def band(self, level: float = 0.95, t: ArrayLike | None = None) -> Band:
-        """The same: one band is made for percentiles, that of the population."""
+        """The same: one band is made for percentiles, that of the population.
+
+        Parameters
+        ----------
+        level : float
+            The probability with which the band holds everywhere at once. Default: 0.95.
+        t : array, optional
+            Points of the domain. Default: the grid.
+        """
         return self.confidence_band(level, t)
 
     def noise_band(self, level: float = 0.95, t: ArrayLike | None = None) -> Band:
-        """Percentiles are fitted to noisy numbers, and have a band for all that can be off."""
+        """Refused: percentiles are fitted to noisy numbers, and have a band for all that can be off.
+
+        Parameters
+        ----------
+        level : float
+            Of no use here.
+        t : array, optional
+            Of no use here.
+        """
         raise ParameterError("percentiles are fitted to noisy numbers", "a band of the noise alone", "Use band().")
 
     @property
@@ -275,7 +322,21 @@ class PercentileRelease(Release):
     def draw_difference(
         self, values: np.ndarray, band: Band, ax: plots.Places, look: plots.Look, title: str, ylabel: str
     ) -> plots.Axes:
-        """A difference of two such releases: one picture per level, or all in the axes that are given."""
+        """A difference of two such releases: one picture per level, or all in the axes that are given.
+
+        Parameters
+        ----------
+        values : array
+            The difference, one row for each level.
+        band : Band
+            Its band.
+        ax : matplotlib Axes, optional
+            Where it is drawn. None: a new figure.
+        look : Look
+            Labels and colours.
+        title, ylabel : str
+            What stands above the picture and beside it.
+        """
         if ax is None and len(self.names) > 1:
             return plots.curves(self.grid, values, band, self.names, None, look, title, [ylabel] * len(self.names))
         return plots.zero(plots.together(self.grid, values, band, self.names, ax, look, title, ylabel))

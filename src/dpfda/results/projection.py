@@ -70,6 +70,8 @@ class CellDensity:
         below = np.pad(self.masses, [(1, 0)] * self.dimension)
         for a in range(self.dimension):
             below = below.cumsum(axis=a)
+        below = np.asarray(np.minimum(below, 1.0))
+        below.flat[-1] = 1.0  # sums of a whole may end one bit away from it
         return below
 
     @cached_property

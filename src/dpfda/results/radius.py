@@ -42,7 +42,7 @@ class RadiusRelease(AsArray):
         The plan that was carried out.
     coefficients, raw : array
         The radius, as an array of one number.
-    query, created, study, entry, seal, renewal, steps
+    query, created, study, entry, seal, renewal, steps : optional
         As for :class:`Release`.
 
     Examples
@@ -67,6 +67,7 @@ class RadiusRelease(AsArray):
 
     @property
     def radius(self) -> float:
+        """The radius as a number, in the units of the norm."""
         return float(self.coefficients[0])
 
     def __float__(self) -> float:
@@ -117,7 +118,13 @@ class RadiusRelease(AsArray):
         return codec.seal("radius", VERSION, facts | charge)
 
     def save(self, path: str | os.PathLike[str]) -> Path:
-        """Write JSON with a version and a checksum; the file is whole or absent."""
+        """Write JSON with a version and a checksum; the file is whole or absent.
+
+        Parameters
+        ----------
+        path : path
+            Where the file goes.
+        """
         return write_whole(path, self.to_json())
 
     def _repr_html_(self) -> str:

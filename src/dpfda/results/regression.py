@@ -12,8 +12,9 @@ from numpy.typing import ArrayLike
 from dpfda.core.errors import ParameterError, shown
 from dpfda.results import plots
 from dpfda.results.bands import NOISE_ONLY, Band, check_level, simulated_errors, simultaneous
-from dpfda.results.base import Release, axis_names
+from dpfda.results.base import Release
 from dpfda.results.coefficient_bands import PUBLIC, CheckedFit
+from dpfda.results.columns import axis_names
 from dpfda.results.wording import price
 from dpfda.spaces.basis import Eigenbasis
 from dpfda.spaces.stacked import StackedBasis
@@ -30,7 +31,9 @@ class RegressionRelease(Release):
     ----------
     plan : RegressionPlan
         The plan that was carried out.
-    coefficients, raw, query, created, study, entry, seal, steps, order, drawn
+    coefficients, raw : array
+        Coefficients of the release in the plan's basis: as published, and as drawn.
+    query, created, study, entry, seal, renewal, steps, order, drawn : optional
         As for :class:`Release`.
 
     Examples
@@ -52,15 +55,30 @@ class RegressionRelease(Release):
 
     @property
     def line(self) -> Eigenbasis:
+        """The functions that each coefficient function is made of."""
         return self._basis.line
 
     def coefficient(self, number: int, t: ArrayLike | None = None) -> np.ndarray:
-        """One coefficient function (0 is the intercept), on the grid of the curves or at points `t`."""
+        """One coefficient function (0 is the intercept), on the grid of the curves or at points `t`.
+
+        Parameters
+        ----------
+        number : int
+            Which one: 0 is the intercept.
+        t : array, optional
+            Points of the domain. Default: the grid.
+        """
         values: np.ndarray = self.at(t)[self._number(number)]
         return values
 
     def at(self, t: ArrayLike | None = None) -> np.ndarray:
-        """All coefficient functions, one row each."""
+        """All coefficient functions, one row each.
+
+        Parameters
+        ----------
+        t : array, optional
+            Points of the domain. Default: the grid.
+        """
         return self._at(self.coefficients, t)
 
     def _at(self, coefficients: np.ndarray, t: ArrayLike | None) -> np.ndarray:
@@ -81,7 +99,13 @@ class RegressionRelease(Release):
         return self.at()
 
     def predict(self, covariates: np.ndarray) -> np.ndarray:
-        """Curves for rows of covariates, which are clipped as they were when the model was made."""
+        """Curves for rows of covariates, which are clipped as they were when the model was made.
+
+        Parameters
+        ----------
+        covariates : array of shape (rows, covariates)
+            The covariates, without a column for the intercept.
+        """
         inputs, _ = self.plan.design.encode(np.asarray(covariates, dtype=float))
         inner = np.linalg.solve(self.plan.design.restoring, self._matrix_about_centre)
         about = (inputs.rows * self.plan.design.unit) @ inner
@@ -112,6 +136,13 @@ class RegressionRelease(Release):
 
         It is about the ridge's solution. What a ridge, a clip or functions that are not released leave out is not in
         it, nor how the data differ from their population: it is no error bar.
+
+        Parameters
+        ----------
+        level : float
+            The probability with which the band holds everywhere at once. Default: 0.95.
+        t : array, optional
+            Points of the domain. Default: the grid.
         """
         functions = self.line.functions if t is None else self.line.evaluate(t)
         points = self.line.grid.points if t is None else self.line.points(t)
@@ -125,6 +156,13 @@ class RegressionRelease(Release):
         """Simultaneous band for the least-squares coefficients of the records themselves, clipped to their bounds.
 
         Without a check (few records, older files, `passes` or `split` given) it is as wide as the public bounds.
+
+        Parameters
+        ----------
+        level : float
+            The probability with which the band holds everywhere at once. Default: 0.95.
+        t : array, optional
+            Points of the domain. Default: the grid.
         """
         return self._about_middle(level, t, False, "least squares on these records")
 
@@ -133,6 +171,13 @@ class RegressionRelease(Release):
 
         The population's best linear prediction, of curves and covariates within their bounds, lies inside. Without a
         check (few records, older files, `passes` or `split` given) it is as wide as the public bounds.
+
+        Parameters
+        ----------
+        level : float
+            The probability with which the band holds everywhere at once. Default: 0.95.
+        t : array, optional
+            Points of the domain. Default: the grid.
         """
         return self._about_middle(level, t, True, "coefficients of the population")
 

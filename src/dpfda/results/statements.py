@@ -131,6 +131,12 @@ class Drawn(Released, Protocol):
 
 #: Where all randomness comes from, and what it is added to.
 RANDOMNESS = "All of it is drawn from the operating system's generator, on exact integer totals."
+#: Of every plan, before data: what its word and its error do not say.
+BEFORE = (
+    "That is the error of the estimate. Where a release has a band, the band is wider, often several times: it holds "
+    "everywhere at once, and counts sampling and what is left out. plan.hypothetical(guess) shows releases that could "
+    "come out, with their band."
+)
 #: What a difference costs.
 FREE = "A difference is made of two releases after the noise: it reads no records and costs nothing of its own."
 
@@ -147,6 +153,7 @@ def explanation(plan: Planned) -> Statement:
         assumption=words.assumption,
         passes=words.passes,
         accuracy=words.accuracy.sentence,
+        bands=BEFORE,
         limits=limits(plan),
     )
 
@@ -199,8 +206,12 @@ def difference_statement(plan: Together, first: str, second: str, releases: Sequ
 # -- paragraphs ---------------------------------------------------------------------------
 
 
-def odds(epsilon: float) -> str:
-    """What epsilon does to the odds of any inference about one person."""
+def chance_factor(epsilon: float) -> str:
+    """How many times as likely one record can make any outcome, in words.
+
+    The same holds for the chance that anybody concludes something. Odds could change by twice epsilon: a chance and
+    that of its opposite both move.
+    """
     factor = math.exp(epsilon) if epsilon < 700 else math.inf
     if factor >= 1e6:
         return "over a million (that is hardly any protection)"
@@ -219,10 +230,11 @@ def protection(plan: Planned, together: Priced | None = None) -> str:
     """The guarantee; `together` is the price of several releases."""
     price = plan if together is None else together
     epsilon, record, nouns = float(price.epsilon), plan.wording.record, plan.wording.nouns
-    factor, change = odds(epsilon), neighbours(plan)
-    who = f"one {record}" if nouns.piece or nouns.has_item else "one person"
+    factor, change = chance_factor(epsilon), neighbours(plan)
+    named = nouns.piece or nouns.has_item
+    who = f"one {record}" if named else f"a person with one {record} in the data"
     other = (
-        f"had {who.replace('one', 'that', 1)} not been in the data"
+        f"had that {record if named else 'person'} not been in the data"
         if plan.problem.count_is_private
         else f"had all {nouns.piece}s of that {record} been different ones"
         if nouns.piece
@@ -232,8 +244,8 @@ def protection(plan: Planned, together: Priced | None = None) -> str:
     if not price.delta:
         return (
             f"The release is {epsilon:g}-differentially private (pure, no delta). If {change}, the probability of "
-            f"any outcome changes by at most a factor of {factor}. So whatever anyone infers about {who} from "
-            f"the release, the odds of that inference are at most {factor} times what they would be {other}.{count}"
+            f"any outcome changes by at most a factor of {factor}. So the chance that anyone infers something about "
+            f"{who} from the release is at most {factor} times what it would be {other}.{count}"
         )
     delta = f"{float(price.delta):g}"
     return (

@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Literal, Protocol, Self, cast
+from typing import TYPE_CHECKING, Self, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from dpfda.core import codec
-from dpfda.core.checks import check_choice
 from dpfda.core.errors import ParameterError, shown
 from dpfda.results import plots
 from dpfda.results.bands import Band
 from dpfda.results.base import Release
 from dpfda.results.event_cells import NoisyEvents
 from dpfda.results.hazard_draws import simulated
-from dpfda.results.hazards import Hazards
+from dpfda.results.hazards import Fitting, Hazards
 from dpfda.results.measures import Measure
 from dpfda.results.projection import check_shares
 from dpfda.results.survival_bands import (
@@ -30,6 +29,7 @@ from dpfda.results.survival_bands import (
     restricted_means,
     unseen_area,
 )
+from dpfda.results.survival_curves import NAMES, NOBODY, OF, Of, check_picture, turned
 from dpfda.results.wording import price
 from dpfda.spaces.points import as_points, like
 
@@ -39,20 +39,8 @@ if TYPE_CHECKING:
 
 #: The step that makes a curve of noisy counts.
 FITTED = "smooth hazards fitted to all noisy counts"
-#: What a picture shows, and how it draws it.
-Of = Literal["survival", "incidence", "hazard"]
-NAMES = {"survival": "survival probability", "incidence": "cumulative incidence", "hazard": "cumulative hazard"}
 #: Steps of a picture: more of them look like a smooth curve.
 MOST_STEPS = 50
-#: Nobody is left below this.
-NOBODY = 1e-12
-
-
-class Fitting(Protocol):
-    """A schedule that draws noisy counts of events and fits hazards to them."""
-
-    def hazards(self, drawn: Sequence[np.ndarray]) -> Hazards:
-        """What is fitted to these draws."""
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -65,8 +53,10 @@ class SurvivalRelease(Release):
     ----------
     plan : SurvivalPlan
         The plan that was carried out.
-    coefficients, raw, query, created, study, entry, seal, steps, order, drawn
-        As for :class:`Release`; coefficients are values on the grid.
+    coefficients, raw : array
+        Survival on the grid: as published, and by the actuarial estimate of the counts as drawn.
+    query, created, study, entry, seal, renewal, steps, order, drawn : optional
+        As for :class:`Release`.
 
     Examples
     --------
@@ -98,25 +88,57 @@ class SurvivalRelease(Release):
         return found
 
     def survival(self, t: ArrayLike) -> np.ndarray:
-        """The probability of no event up to times `t`, as calling the release."""
+        """The probability of no event up to times `t`, as calling the release.
+
+        Parameters
+        ----------
+        t : float or array
+            Times, from 0 to the horizon.
+        """
         return self(t)
 
     def incidence(self, t: ArrayLike) -> np.ndarray:
-        """The probability of an event up to times `t`."""
+        """The probability of an event up to times `t`.
+
+        Parameters
+        ----------
+        t : float or array
+            Times, from 0 to the horizon.
+        """
         return 1 - self(t)
 
     def cumulative_hazard(self, t: ArrayLike) -> np.ndarray:
-        """The sum of hazards up to times `t`: minus the logarithm of survival."""
+        """The sum of hazards up to times `t`: minus the logarithm of survival.
+
+        Parameters
+        ----------
+        t : float or array
+            Times, from 0 to the horizon.
+        """
         values: np.ndarray = -np.log(np.maximum(self(t), NOBODY))
         return values
 
     def at_risk(self, t: ArrayLike) -> np.ndarray:
-        """About how many records had neither an event nor a censoring before times `t`, by the noisy counts."""
+        """About how many records had neither an event nor a censoring before times `t`, by the noisy counts.
+
+        Parameters
+        ----------
+        t : float or array
+            Times, from 0 to the horizon.
+        """
         found = np.interp(as_points(t, self.grid), self.times, self._hazards.at_risk)
         return like(t, found, self.grid)
 
     def rmst(self, tau: float | None = None, level: float = 0.95) -> Estimate:
-        """Restricted mean survival time: the mean time up to `tau` (default: the horizon), with an interval."""
+        """Restricted mean survival time: the mean time up to `tau` (default: the horizon), with an interval.
+
+        Parameters
+        ----------
+        tau : float, optional
+            A time up to the horizon. Default: the horizon.
+        level : float
+            The probability with which the interval holds. Default: 0.95.
+        """
         end = self.horizon if tau is None else tau
         number = isinstance(end, int | float | np.number) and not isinstance(end, bool)
         if not number or not 0 < end <= self.horizon:
@@ -128,11 +150,25 @@ class SurvivalRelease(Release):
         return Estimate(value, max(min(lower - more, value), 0.0), min(max(upper + more, value), float(end)), level)
 
     def median(self, level: float = 0.95) -> Estimate:
-        """The time by which half have had the event, with an interval; infinite where the horizon comes first."""
+        """The time by which half have had the event, with an interval; infinite where the horizon comes first.
+
+        Parameters
+        ----------
+        level : float
+            The probability with which the interval holds. Default: 0.95.
+        """
         return self.quantile(0.5, level)
 
     def quantile(self, p: float, level: float = 0.95) -> Estimate:
-        """The time by which a share `p` has had the event, with an interval; infinite where the horizon comes first."""
+        """The time by which a share `p` has had the event, with an interval; infinite where the horizon comes first.
+
+        Parameters
+        ----------
+        p : float
+            A share strictly between 0 and 1.
+        level : float
+            The probability with which the interval holds. Default: 0.95.
+        """
         share = float(check_shares(p))
         if not 0 < share < 1:
             raise ParameterError("a share lies strictly between 0 and 1", shown(p), "Pass 0.5 for the median.")
@@ -193,6 +229,13 @@ class SurvivalRelease(Release):
 
         It is made of simulated curves that fit the noisy counts, by the known noise, sampling, and hazards as rough as
         those of a public class (derivations: survival).
+
+        Parameters
+        ----------
+        level : float
+            The probability with which the band holds everywhere at once. Default: 0.95.
+        t : array, optional
+            Points of the domain. Default: the grid.
         """
         points = self.grid.points if t is None else as_points(t, self.grid)
         shown, sides = self._between(self.values, points), limits(self.events, self.draws, level)
@@ -202,19 +245,51 @@ class SurvivalRelease(Release):
         return Band(points, np.minimum(lower, shown), np.maximum(upper, shown), level, covers)
 
     def band(self, level: float = 0.95, t: ArrayLike | None = None) -> Band:
-        """The same band: the curve of the records themselves strays less from what noise lets see."""
+        """The same band: the curve of the records themselves strays less from what noise lets see.
+
+        Parameters
+        ----------
+        level : float
+            The probability with which the band holds everywhere at once. Default: 0.95.
+        t : array, optional
+            Points of the domain. Default: the grid.
+        """
         return self.confidence_band(level, t)
 
     def incidence_band(self, level: float = 0.95, t: ArrayLike | None = None) -> Band:
-        """The same for the cumulative incidence of the population."""
-        return _turned(self.confidence_band(level, t), "incidence")
+        """The same for the cumulative incidence of the population.
+
+        Parameters
+        ----------
+        level : float
+            The probability with which the band holds everywhere at once. Default: 0.95.
+        t : array, optional
+            Points of the domain. Default: the grid.
+        """
+        return turned(self.confidence_band(level, t), "incidence")
 
     def hazard_band(self, level: float = 0.95, t: ArrayLike | None = None) -> Band:
-        """The same for the cumulative hazard of the population."""
-        return _turned(self.confidence_band(level, t), "hazard")
+        """The same for the cumulative hazard of the population.
+
+        Parameters
+        ----------
+        level : float
+            The probability with which the band holds everywhere at once. Default: 0.95.
+        t : array, optional
+            Points of the domain. Default: the grid.
+        """
+        return turned(self.confidence_band(level, t), "hazard")
 
     def noise_band(self, level: float = 0.95, t: ArrayLike | None = None) -> Band:
-        """What the noise alone can do to the actuarial estimate: see :meth:`Release.noise_band`."""
+        """What the noise alone can do to the actuarial estimate: see :meth:`Release.noise_band`.
+
+        Parameters
+        ----------
+        level : float
+            The probability with which the band holds everywhere at once. Default: 0.95.
+        t : array, optional
+            Points of the domain. Default: the grid.
+        """
         band = super().noise_band(level, t)
         return replace(band, lower=np.maximum(band.lower, 0.0), upper=np.minimum(band.upper, 1.0))
 
@@ -260,7 +335,7 @@ class SurvivalRelease(Release):
 
         Parameters
         ----------
-        ax, level, label, color, xlabel, ylabel, title, legend : optional
+        ax, level : optional
             As for :meth:`Release.plot`.
         kind : {"smooth", "steps"}, optional
             How the curve is drawn.
@@ -268,10 +343,8 @@ class SurvivalRelease(Release):
             What is drawn: survival, the cumulative incidence, or the cumulative hazard.
         at_risk : bool, optional
             Whether numbers at risk, by the noisy counts, stand below.
-
-        Returns
-        -------
-        matplotlib Axes
+        label, color, xlabel, ylabel, title, legend : optional
+            As for :meth:`Release.plot`.
         """
         check_picture(kind, of, at_risk)
         look = plots.Look(label, color, xlabel, ylabel, title, legend)
@@ -286,12 +359,21 @@ class SurvivalRelease(Release):
         """What is drawn, and its band: smooth, or in steps at bins of the counts.
 
         A step lasts up to the next one, and its band holds all of it: the lower limit is that of its end.
+
+        Parameters
+        ----------
+        level : float
+            The probability with which the band holds everywhere at once. Default: 0.95.
+        steps : bool
+            Whether it is drawn in steps.
+        of : {"survival", "incidence", "hazard"}
+            Which curve is drawn.
         """
         t = self.step_times if steps else plots.fine(self.grid)
         band = self.shown_band(level, t)
         if steps:
             band = replace(band, lower=np.append(band.lower[1:], band.lower[-1]))
-        return OF[of](self(t)), _turned(band, of)
+        return OF[of](self(t)), turned(band, of)
 
     @property
     def step_times(self) -> np.ndarray:
@@ -314,22 +396,3 @@ class SurvivalRelease(Release):
 
     def _columns(self, level: float) -> dict[str, np.ndarray]:
         return super()._columns(level) | {"at_risk": np.round(self.at_risk(self.grid.points), 1)}
-
-
-def check_picture(kind: str, of: str, at_risk: bool) -> None:
-    """Refuse a picture that there is none of."""
-    check_choice("kind", kind, ("smooth", "steps", "map"))
-    check_choice("of", of, tuple(NAMES))
-    check_choice("at_risk", at_risk, (True, False))
-
-
-#: What is made of survival.
-OF = {"survival": lambda s: s, "incidence": lambda s: 1 - s, "hazard": lambda s: -np.log(np.maximum(s, NOBODY))}
-
-
-def _turned(band: Band, of: str) -> Band:
-    """A band of survival as one of what is made of it."""
-    if of == "survival":
-        return band
-    covers = band.covers.replace("survival", "incidence" if of == "incidence" else "cumulative hazard")
-    return Band(band.t, OF[of](band.upper), OF[of](band.lower), band.level, covers)

@@ -9,7 +9,8 @@ import numpy as np
 
 from dpfda.results.bands import Band, fixed_generator
 from dpfda.results.base import Release
-from dpfda.results.differences import Difference, DifferenceTest
+from dpfda.results.difference_tests import DifferenceTest
+from dpfda.results.differences import Difference
 from dpfda.results.survival import SurvivalRelease
 from dpfda.results.survival_bands import Estimate, interval, p_value, restricted_means, simultaneous, too_few
 
@@ -20,8 +21,12 @@ class SurvivalDifference(Difference):
 
     Parameters
     ----------
-    first, second, left, right, plan
-        As for :class:`Difference`.
+    first, second : str
+        The names of the groups.
+    left, right : SurvivalRelease
+        Their releases.
+    plan : GroupPlan
+        The plan of both.
 
     Examples
     --------
@@ -41,7 +46,15 @@ class SurvivalDifference(Difference):
     right: SurvivalRelease
 
     def rmst(self, tau: float | None = None, level: float = 0.95) -> Estimate:
-        """By how much the mean survival time up to `tau` (default: the horizon) differs, with an interval."""
+        """By how much the mean survival time up to `tau` (default: the horizon) differs, with an interval.
+
+        Parameters
+        ----------
+        tau : float, optional
+            A time up to the horizon. Default: the horizon.
+        level : float
+            The probability with which the interval holds. Default: 0.95.
+        """
         value = self.left.rmst(tau, level).value - self.right.rmst(tau, level).value
         end = self.grid.axes[0].span[1] if tau is None else float(tau)
         one, two = (restricted_means(part.draws, part.times, end) for part in self._parts)
@@ -61,7 +74,13 @@ class SurvivalDifference(Difference):
         return left[_turned(len(left))], right
 
     def confidence_band(self, level: float = 0.95) -> Band:
-        """Simultaneous band for the difference of the two populations, from simulated curves of both."""
+        """Simultaneous band for the difference of the two populations, from simulated curves of both.
+
+        Parameters
+        ----------
+        level : float
+            The probability with which the band holds everywhere at once. Default: 0.95.
+        """
         left, right = self._curves
         few = sum(too_few(part.events) for part in self._parts)
         lower, upper = (np.clip(side, -1.0, 1.0) for side in simultaneous(left - right, level))
@@ -75,6 +94,11 @@ class SurvivalDifference(Difference):
 
         The p-value is that of a difference of areas under the curves, in which times count by the root of the smaller
         share at risk: when few are watched, little is said. `where` follows :meth:`confidence_band`.
+
+        Parameters
+        ----------
+        level : float
+            The level of the confidence band that says where they differ. Default: 0.95.
         """
         points = self.grid.points
         shares = [np.clip(part.at_risk(points) / part.events.n, 0.0, 1.0) for part in self._parts]

@@ -71,6 +71,7 @@ class ComponentGrid(AnyGrid):
 
     @cached_property
     def weights(self) -> np.ndarray:
+        """Those of the line, once for each component."""
         return np.tile(self.line.weights, self.count)
 
     @property
@@ -88,6 +89,7 @@ class ComponentGrid(AnyGrid):
 
     @property
     def name(self) -> str:
+        """The names of the axes."""
         return f"component, {self.line.name}"
 
     @property
@@ -97,7 +99,13 @@ class ComponentGrid(AnyGrid):
         return f"{self.count} components ({', '.join(names)})"
 
     def number(self, component: str | int) -> int:
-        """The place of a component, by its name or its number from 0."""
+        """The place of a component, by its name or its number from 0.
+
+        Parameters
+        ----------
+        component : str or int
+            A name, or a number from 0.
+        """
         if isinstance(component, str) and component in self.names:
             return self.names.index(component)
         whole = isinstance(component, int | np.integer) and not isinstance(component, bool)
@@ -110,6 +118,11 @@ class ComponentGrid(AnyGrid):
         """Points ``(number, t)`` of all components at times `t` (or at the points of the line), component by component.
 
         What is a row for each point already stays as it is.
+
+        Parameters
+        ----------
+        t : array, optional
+            Times along the line, or a row ``(number, t)`` for each point. Default: all points of the line.
         """
         if t is None:
             return self.points
@@ -119,7 +132,13 @@ class ComponentGrid(AnyGrid):
         return np.column_stack([np.repeat(self.axes[0].points, times.size), np.tile(times, self.count)])
 
     def apart(self, values: np.ndarray) -> np.ndarray:
-        """Values at :meth:`rows`, one row per component."""
+        """Values at :meth:`rows`, one row per component.
+
+        Parameters
+        ----------
+        values : array
+            Values of all components one after the other, along the last axis.
+        """
         return values.reshape(*values.shape[:-1], self.count, -1)
 
     def __repr__(self) -> str:

@@ -19,26 +19,13 @@ from numpy.typing import ArrayLike
 from dpfda.core.checks import check_name
 from dpfda.core.codec import Fact, frozen_array
 from dpfda.core.errors import ParameterError, shown
-
-
-def _trapezoid(points: np.ndarray, length: float) -> np.ndarray:
-    half_gaps = np.diff(points) / 2
-    weights = np.zeros(points.size)
-    weights[:-1] += half_gaps
-    weights[1:] += half_gaps
-    return weights
-
-
-def _equal(points: np.ndarray, length: float) -> np.ndarray:
-    return np.full(points.size, length / points.size)
-
+from dpfda.spaces.quadrature import checked_weights, rule_of, weights_by
 
 #: Points along one line, and of all combinations of several: more than any curve or surface has, and few enough that
 #: a plan and a release of them fit into a file. Memory for a matrix of them is checked where one is needed.
 MOST_POINTS, MOST_TOGETHER = 1_000_000, 2**24
 #: Beyond this squares and quotients of places leave the range of numbers.
 FARTHEST = 1e60
-RULES = {"trapezoid": _trapezoid, "equal": _equal}
 
 
 class AnyGrid(Fact, ABC):
@@ -74,10 +61,12 @@ class AnyGrid(Fact, ABC):
 
     @property
     def shape(self) -> tuple[int, ...]:
+        """How many points each axis has."""
         return tuple(axis.size for axis in self.axes)
 
     @property
     def size(self) -> int:
+        """How many values a record has."""
         return math.prod(self.shape)
 
     @property
@@ -111,11 +100,23 @@ class AnyGrid(Fact, ABC):
         return ""
 
     def rows(self, t: ArrayLike | None = None) -> ArrayLike:
-        """Points `t` (or all of the grid) at which a basis is evaluated."""
+        """Points `t` (or all of the grid) at which a basis is evaluated.
+
+        Parameters
+        ----------
+        t : array, optional
+            Points of one's own. Default: all of the grid.
+        """
         return self.points if t is None else t
 
     def apart(self, values: np.ndarray) -> np.ndarray:
-        """Values at :meth:`rows`, one row per component where there are several."""
+        """Values at :meth:`rows`, one row per component where there are several.
+
+        Parameters
+        ----------
+        values : array
+            One value for each of those points, along the last axis.
+        """
         return values
 
 
@@ -173,24 +174,8 @@ class Grid(AnyGrid):
         object.__setattr__(self, "span", (low, high))
         weights = self.weights
         if isinstance(weights, str):
-            if weights not in RULES:
-                raise ParameterError(
-                    f"weights must be one of {tuple(RULES)} or one number per point",
-                    repr(weights),
-                    "Pass weights='trapezoid'.",
-                )
-            weights = RULES[weights](points, high - low)
-        object.__setattr__(self, "weights", self._checked(_numbers(weights), points))
-
-    @staticmethod
-    def _checked(weights: np.ndarray, points: np.ndarray) -> np.ndarray:
-        if weights.shape != points.shape or not ((weights > 1e-60) & (weights < 1e60)).all():
-            raise ParameterError(
-                "weights must be positive and finite (1e-60 to 1e60), one per point",
-                f"shape {weights.shape}",
-                f"Pass {points.size} positive numbers.",
-            )
-        return weights
+            weights = weights_by(weights, points, high - low)
+        object.__setattr__(self, "weights", checked_weights(_numbers(weights), points))
 
     @classmethod
     def uniform(
@@ -210,12 +195,10 @@ class Grid(AnyGrid):
             The ends of the domain.
         size : int
             The number of points.
-        weights, name, unit : optional
+        weights : "trapezoid", "equal" or array, optional
             As for :class:`Grid`.
-
-        Returns
-        -------
-        Grid
+        name, unit : str, optional
+            As for :class:`Grid`.
 
         Examples
         --------
@@ -238,10 +221,6 @@ class Grid(AnyGrid):
         name, unit : str, optional
             As for :class:`Grid`.
 
-        Returns
-        -------
-        Grid
-
         Examples
         --------
         >>> Grid.midpoints(0, 1, 4).points.tolist()
@@ -260,10 +239,6 @@ class Grid(AnyGrid):
         *axes : Grid
             One for each direction.
 
-        Returns
-        -------
-        ProductGrid
-
         Examples
         --------
         >>> Grid.product(Grid.uniform(0, 1, 3), Grid.uniform(0, 2, 4)).size
@@ -273,10 +248,12 @@ class Grid(AnyGrid):
 
     @property
     def size(self) -> int:
+        """How many points there are."""
         return self.points.size
 
     @property
     def axes(self) -> tuple[Grid, ...]:
+        """The grid itself: a line has one axis."""
         return (self,)
 
     @property
@@ -296,10 +273,7 @@ class Grid(AnyGrid):
     @property
     def rule(self) -> str:
         """The named quadrature rule that the weights follow, or "given"."""
-        for name, weights in RULES.items():
-            if np.array_equal(self.weights, weights(self.points, self.length)):
-                return name
-        return "given"
+        return rule_of(self.weights, self.points, self.length)
 
     @property
     def label(self) -> str:
@@ -307,10 +281,23 @@ class Grid(AnyGrid):
         return f"{self.name} ({self.unit})" if self.unit else self.name
 
     def inner(self, f: ArrayLike, g: ArrayLike) -> np.ndarray:
-        """``sum q_i f_i g_i`` over the last axis."""
+        """The inner product ``sum q_i f_i g_i`` over the last axis, with the weights ``q``.
+
+        Parameters
+        ----------
+        f, g : array
+            Values at the points, along the last axis.
+        """
         return np.sum(self.weights * np.asarray(f) * np.asarray(g), axis=-1)
 
     def norm(self, f: ArrayLike) -> np.ndarray:
+        """The square root of the inner product of `f` with itself.
+
+        Parameters
+        ----------
+        f : array
+            Values at the points, along the last axis.
+        """
         return np.sqrt(self.inner(f, f))
 
     def __repr__(self) -> str:
@@ -372,6 +359,7 @@ class ProductGrid(AnyGrid):
 
     @cached_property
     def weights(self) -> np.ndarray:
+        """Products of the weights of the axes, the last axis fastest."""
         weights = self.axes[0].weights
         for axis in self.axes[1:]:
             weights = np.multiply.outer(weights, axis.weights).ravel()
@@ -384,6 +372,7 @@ class ProductGrid(AnyGrid):
 
     @property
     def name(self) -> str:
+        """The names of the axes."""
         return ", ".join(axis.name for axis in self.axes)
 
     def __repr__(self) -> str:

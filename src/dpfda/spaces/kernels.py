@@ -48,16 +48,39 @@ class Kernel(Fact, ABC):
         """The matrix ``k(s_i, t_j)``."""
 
     def settled(self, grid: AnyGrid) -> Kernel:
-        """This kernel with open length scales filled in."""
+        """This kernel with open length scales filled in.
+
+        Parameters
+        ----------
+        grid : Grid, or a product of grids
+            Where the curves have their values.
+        """
         return self
 
     def on(self, grid: AnyGrid) -> Kernel:
-        """Settled, and tabulated if it holds a function: a form that can be written down for `grid`."""
+        """Settled, and tabulated if it holds a function: a form that can be written down for `grid`.
+
+        Parameters
+        ----------
+        grid : Grid, or a product of grids
+            Where the curves have their values.
+        """
         return self.settled(grid)
 
     def basis(self, grid: AnyGrid, size: int | None = None, normalize: bool = False) -> Eigenbasis:
-        """Eigenfunctions on `grid`; `normalize` scales the eigenvalues to sum to one.
+        """Eigenfunctions of the kernel on `grid`, the largest eigenvalue first.
 
+        Parameters
+        ----------
+        grid : Grid, or a product of grids
+            Where the curves have their values.
+        size : int, optional
+            How many of them. Default: as many as the kernel has on this grid.
+        normalize : bool
+            Whether eigenvalues are scaled to sum to one. Default: False.
+
+        Examples
+        --------
         >>> import dpfda as dp
         >>> dp.kernels.Matern(nu=1.5, length_scale=0.1).basis(dp.Grid.uniform(0, 1, 50), size=4).size
         4

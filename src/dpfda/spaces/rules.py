@@ -13,7 +13,7 @@ from dpfda.spaces.pooling import Pooling
 from dpfda.spaces.units import Unit
 
 if TYPE_CHECKING:
-    from dpfda.spaces.alignment import Align
+    from dpfda.spaces.own_times import Align
 
 
 class Ragged(Protocol):

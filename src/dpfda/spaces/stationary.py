@@ -30,7 +30,13 @@ class Stationary(Kernel):
 
     @abstractmethod
     def spectrum(self, frequency: np.ndarray) -> np.ndarray:
-        """Spectral density at angular frequencies, one at zero."""
+        """Spectral density at angular frequencies, one at zero.
+
+        Parameters
+        ----------
+        frequency : array of float
+            Angular frequencies.
+        """
 
     def _check_length(self) -> None:
         if self.length_scale is not None:
@@ -76,6 +82,7 @@ class Matern(Stationary):
 
     @property
     def decay(self) -> float:  # type: ignore[override]
+        """The rate at which eigenvalues fall, as a power of their number: twice the smoothness plus one."""
         return 2 * self.nu + 1
 
     def __call__(self, s: np.ndarray, t: np.ndarray) -> np.ndarray:
@@ -186,6 +193,7 @@ class Cosine(Kernel):
 
     @property
     def decay(self) -> float | None:  # type: ignore[override]
+        """The rate at which eigenvalues fall, as a power of their number: that of the kernel."""
         return self.kernel.decay
 
     def __call__(self, s: np.ndarray, t: np.ndarray) -> np.ndarray:

@@ -60,7 +60,13 @@ class Unit(Fact):
         return self.described(self.name)
 
     def described(self, noun: str) -> str:
-        """The same where the unit is called by another noun than its column."""
+        """The same where the unit is called by another noun than its column.
+
+        Parameters
+        ----------
+        noun : str
+            What the unit is called.
+        """
         if self.most is None:
             return f"all curves of {a(noun)} are averaged into one"
         by = f"by a fixed random order of the labels in {self.order!r}" if self.order else "by their number"

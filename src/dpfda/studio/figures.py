@@ -10,7 +10,7 @@ from dpfda.plans.classes import ClassPlan
 from dpfda.plans.hypothetical import Hypothetical
 from dpfda.results.bands import Band
 from dpfda.results.measures import Measure
-from dpfda.results.statements import odds
+from dpfda.results.statements import chance_factor
 from dpfda.studio.said import AnyPlan, OnePlan
 
 Rows = tuple[tuple[str, str], ...]
@@ -45,7 +45,7 @@ def rows(plan: AnyPlan, found: Mapping[str, Hypothetical], bands: Mapping[str, B
             half = (bands[name].upper - bands[name].lower) / 2
             widest = f"± {half.mean():.2g}{unit} on average, {half.max():.2g} at most"
             made.append((f"95 % band{label}, for the {bands[name].covers}, everywhere at once", widest))
-    made += odds_rows(plan, next(iter(plan.members.values())))
+    made += chance_rows(plan, next(iter(plan.members.values())))
     if isinstance(plan, GroupPlan | ClassPlan):
         made.append(("Together", plan.composition))
     elif (passes := plan.schedule.passes) > 1:
@@ -53,12 +53,12 @@ def rows(plan: AnyPlan, found: Mapping[str, Hypothetical], bands: Mapping[str, B
     return (*made, ("Plan", plan.digest[:12]))
 
 
-def odds_rows(plan: AnyPlan, first: OnePlan) -> list[tuple[str, str]]:
-    """What epsilon does to the odds of any inference about one of those who are protected."""
+def chance_rows(plan: AnyPlan, first: OnePlan) -> list[tuple[str, str]]:
+    """How many times as likely one of those who are protected can make any result."""
     epsilon, record = float(plan.epsilon), first.wording.record
     if plan.neighbors == "replace":
-        return [(f"Odds about one {record} change by at most", f"{odds(epsilon)} times")]
+        return [(f"One {record} changes the chance of a result by at most", f"{chance_factor(epsilon)} times")]
     return [
-        (f"Odds whether one {record} is in the data change by at most", f"{odds(epsilon)} times"),
-        (f"Odds about what one {record} holds change by at most", f"{odds(2 * epsilon)} times"),
+        (f"One {record} in or out changes the chance of a result by at most", f"{chance_factor(epsilon)} times"),
+        (f"What one {record} holds changes it by at most", f"{chance_factor(2 * epsilon)} times"),
     ]

@@ -1,7 +1,7 @@
 """Who may speak to the page: one browser on this machine, from pages of our own, with small requests.
 
 Everything that is served passes through here. What is refused gets a short page that says nothing of what is inside.
-See docs/studio.md for the threats, one by one.
+See docs/how-to/studio.md for the threats, one by one.
 """
 
 from __future__ import annotations

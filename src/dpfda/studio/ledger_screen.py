@@ -14,7 +14,7 @@ from starlette.responses import RedirectResponse, Response
 from dpfda import results
 from dpfda.core.errors import DpfdaError
 from dpfda.reports import budget
-from dpfda.results.base import plain_cell
+from dpfda.results.columns import plain_cell
 from dpfda.studio.accounts import Row, amount
 from dpfda.studio.fields import in_python
 from dpfda.studio.phrases import for_page

@@ -19,7 +19,7 @@ from dpfda.studio.accounts import amount
 from dpfda.studio.choosing import chosen_in
 from dpfda.studio.data_screen import OUTPUT, data_query
 from dpfda.studio.fields import to_text
-from dpfda.studio.figures import odds_rows
+from dpfda.studio.figures import chance_rows
 from dpfda.studio.jobs import Job, Order
 from dpfda.studio.phrases import for_page
 from dpfda.studio.planner import first_of, make_plan
@@ -136,7 +136,7 @@ def _limits(order: Order) -> list[tuple[str, str]]:
     if "inputs" in facts:
         inputs = facts.ranges("inputs", "inputs").items()
         rows.append(("Inputs between", ", ".join(f"{name} {to_text(a)}:{to_text(b)}" for name, (a, b) in inputs)))
-    return rows + odds_rows(order.plan, first)
+    return rows + chance_rows(order.plan, first)
 
 
 def form_of(request: Request) -> dict[str, str]:
