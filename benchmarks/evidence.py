@@ -5,10 +5,10 @@
     python benchmarks/evidence.py --only accuracy --only trust-fuzz
     python benchmarks/evidence.py --collect       # runs nothing: evidence.json and the pages, from what is saved
 
-A part is one script with its arguments (`parts.py`). It is fresh as long as the code of the package, its own code and
-what it left are those of its last whole run; a run that was stopped goes on with the next part. Two parts of one script
-never run at a time, because they write one file. Parts that read a clock (`clock`) come last, one by one: let nothing
-else run then. The whole takes some hours on two cores. What is done with the figures is in `figures/`.
+A part is one script with its arguments (`parts.py`). It is fresh as long as the code that it runs of the package, its
+own code and what it left are those of its last whole run; a run that was stopped goes on with the next part. Two parts
+of one script never run at a time, because they write one file. Parts that read a clock (`clock`) come last, one by one:
+let nothing else run then. The whole takes some hours on two cores. What is done with the figures is in `figures/`.
 """
 
 from __future__ import annotations
@@ -27,9 +27,8 @@ from pathlib import Path
 from typing import Any
 
 import common
-import digests
 from figures import pages
-from parts import PARTS, why_stale
+from parts import PARTS, of_package, why_stale
 
 RUNS = common.RESULTS / "runs.json"
 #: One thread of linear algebra for each part, because two parts run at a time.
@@ -43,7 +42,7 @@ def runs() -> dict[str, dict[str, Any]]:
 
 def stale(known: dict[str, dict[str, Any]]) -> dict[str, str]:
     """The parts that are not fresh, and why."""
-    package = digests.of_package()
+    package = of_package()
     found = {name: why_stale(part, known.get(name), package, part.code, part.left()) for name, part in PARTS.items()}
     return {name: why for name, why in found.items() if why}
 
@@ -51,7 +50,7 @@ def stale(known: dict[str, dict[str, Any]]) -> dict[str, str]:
 def run(name: str, log: Path) -> tuple[dict[str, Any], str]:
     """Run one part, in a process of its own; what it prints goes to a file. What became of it, in a word."""
     part = PARTS[name]
-    code, began = (digests.of_package(), part.code), time.time()
+    code, began = (of_package()[part.front], part.code), time.time()
     log.mkdir(parents=True, exist_ok=True)
     with (log / f"{name}.txt").open("w", encoding="utf-8") as file:
         command = [sys.executable, *part.command[1:]]
@@ -65,7 +64,10 @@ def run(name: str, log: Path) -> tuple[dict[str, Any], str]:
     }  # fmt: skip
     if done.returncode or not facts["results"]:
         return facts, "failed"
-    return facts, "done" if code == (digests.of_package(), part.code) else "not kept, its code was changed meanwhile,"
+    return facts, "done" if code == (
+        of_package()[part.front],
+        part.code,
+    ) else "not kept, its code was changed meanwhile,"
 
 
 class Runner:

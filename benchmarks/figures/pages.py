@@ -15,9 +15,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import digests
 import jinja2
-from parts import PARTS, why_stale
+from parts import PARTS, of_package, why_stale
 
 from figures import pictures, text
 from figures.saved import Saved
@@ -49,12 +48,14 @@ BLOCK = re.compile(r"(<!-- evidence: (?P<name>[\w-]+) -->\n).*?(<!-- end -->)", 
 NUMBER = re.compile(r"(?<![\w.-])\d[\d,.]*(?<![,.])")
 
 
-def evidence(results: Path = RESULTS, package: str = "", benchmarks: dict[str, str] | None = None) -> dict[str, Any]:
+def evidence(
+    results: Path = RESULTS, package: dict[bool, str] | None = None, benchmarks: dict[str, str] | None = None
+) -> dict[str, Any]:
     """Everything that pages show, which run on which code each subject's figures are of, and which code is here.
 
     The code that is here is what `package` and `benchmarks` say, or looked at.
     """
-    package = package or digests.of_package()
+    package = package or of_package()
     benchmarks = {name: part.code for name, part in PARTS.items()} if benchmarks is None else benchmarks
     known = Saved(results).runs()
     whys = {
@@ -64,10 +65,13 @@ def evidence(results: Path = RESULTS, package: str = "", benchmarks: dict[str, s
     stale = {name: why for name, why in whys.items() if why}
     subjects = {}
     for name in SUBJECTS:
-        saved = Saved(results, package, stale)
+        saved = Saved(results, package[True], stale)
         shown = importlib.import_module(f"figures.{name.replace('-', '_')}").figures(saved)
         subjects[name] = {"parts": saved.parts, "shown": shown}
-    return {"benchmarks": benchmarks, "package": package, "runs": known, "stale": stale, "subjects": subjects}
+    return {
+        "benchmarks": benchmarks, "package": package[True], "package below the front": package[False],
+        "runs": known, "stale": stale, "subjects": subjects,
+    }  # fmt: skip
 
 
 def rendered(found: dict[str, Any]) -> dict[Path, str]:

@@ -29,7 +29,8 @@ def evidence(pages):
 
 def collected(pages, evidence):
     """The same from the results as they are, for the code that it was collected on: a release checks that one."""
-    return pages.evidence(package=evidence["package"], benchmarks=evidence["benchmarks"])
+    package = {True: evidence["package"], False: evidence["package below the front"]}
+    return pages.evidence(package=package, benchmarks=evidence["benchmarks"])
 
 
 def test_evidence_is_what_the_results_say(pages, evidence):
@@ -111,3 +112,38 @@ def test_the_index_of_evidence_has_every_page(pages):
     assert {name for name in there if f"]({name}.md)" not in index or f"\n{name}\n" not in index} == set()
     written = {path.name.removesuffix(".md.jinja") for path in pages.TEMPLATES.iterdir()} - set(pages.BLOCKS)
     assert there == written, "every page here is written from evidence.json"
+
+
+#: How a benchmark would reach the command, the studio or reports.
+WAYS = re.compile(r"\bdpfda\.(cli|reports|studio)\b|\bdp\.report\b|\"-m\", \"dpfda\"|/ \"dpfda\"")
+
+
+def test_parts_say_whether_they_use_what_people_meet(pages, monkeypatch):
+    """What a part without `front` runs must not reach it: its figures stay fresh when that changes."""
+    parts, digests = sys.modules["parts"], sys.modules["digests"]
+    rooms = {path.name for path in (ROOT / "src" / "dpfda").iterdir()}
+    assert set(parts.FRONT) <= rooms
+    files: list[Path] = []
+    monkeypatch.setattr(digests, "of", lambda paths: files.extend(paths) or "")
+    ways = {}
+    for name, part in parts.PARTS.items():
+        files.clear()
+        assert part.code == ""
+        assert files
+        sources = [path.read_text(encoding="utf-8") for path in files if path.suffix == ".py"]
+        ways[name] = any(WAYS.search(source) for source in sources)
+    assert {name for name, found in ways.items() if found and not parts.PARTS[name].front} == set()
+    assert {"speed", "check-speed", "page-screen", "trust-leaks"} <= {name for name, found in ways.items() if found}
+
+
+def test_what_people_meet_is_not_among_what_others_need(pages):
+    """The smaller digest changes with the engine alone, the larger one with both."""
+    parts, before = sys.modules["parts"], sys.modules["parts"].of_package()
+    assert before[True] != before[False]
+    part = next(part for part in parts.PARTS.values() if not part.front)
+    run = {
+        "command": " ".join(part.command), "package": before[False], "benchmark": "b", "results": "r",
+    }  # fmt: skip
+    assert parts.why_stale(part, run, before, "b", "r") == ""
+    assert parts.why_stale(part, run, before | {True: "other"}, "b", "r") == ""
+    assert parts.why_stale(part, run, before | {False: "other"}, "b", "r") == "other package"
