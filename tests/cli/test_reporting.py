@@ -11,6 +11,7 @@ from typer.testing import CliRunner
 
 import dpfda as dp
 from dpfda.cli import app
+from dpfda.core import codec
 
 SAVED = Path(__file__).parents[1] / "saved"
 
@@ -36,6 +37,27 @@ def test_a_report_is_written_beside_the_file(study):
     assert "1 spent in 1 charge, 1 left" in page
     assert "dpfda ledger verify study.ledger mean.json" in page
     assert page == dp.report(study / "mean.json", study / "study.ledger")
+
+
+def test_a_file_other_than_the_one_that_was_noted_is_a_finding(study):
+    """Its page says so first, and the command ends as a check that found something."""
+    mean, ledger = study / "mean.json", dp.Ledger(study / "study.ledger")
+    ledger.record_output(dp.load(mean), mean)
+    body = json.loads(mean.read_text())
+    kind, version = body.pop("dpfda"), body.pop("version")
+    body.pop("sha256")
+    forged = study / "forged.json"
+    forged.write_text(codec.seal(kind, version, body | {"values": [x + 0.3 for x in body["values"]]}))
+    done = run("report", forged, "--ledger", study / "study.ledger")
+    assert done.exit_code == 4
+    assert "Finding: This is not the file that was written under entry 1" in " ".join(done.stdout.split())
+    page = (study / "forged.report.html").read_text()
+    assert "not the file that was written under entry 1" in page
+    assert page == dp.report(forged, ledger)
+    done = run("report", forged, "--ledger", study / "study.ledger", "--json", "-o", study / "again.html")
+    assert done.exit_code == 4
+    assert "not the file" in json.loads(done.stdout)["finding"]
+    assert "finding" not in json.loads(run("report", mean, "--ledger", study / "study.ledger", "--json").stdout)
 
 
 def test_a_report_goes_where_it_is_told(study):

@@ -33,7 +33,7 @@ def test_the_guarantee_in_plain_words(made):
         "Each curve in the data, whatever it holds and whatever else anyone knows. Had any one curve been a different "
         "one, the chance of this very result would differ by a factor of at most 2.72 (pure differential privacy, "
         "epsilon = 1). So the chance that anyone concludes something about one curve from this report is at most 2.72 "
-        "times what it would otherwise be. This is a mathematical bound, not an estimate."
+        "times what it would be had that curve been another. This is a mathematical bound, not an estimate."
     )
     released = section(made["mean"], "What was released").text
     assert released.startswith(

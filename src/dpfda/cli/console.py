@@ -2,8 +2,8 @@
 
 Exit codes: 0 done (also where a release says of itself that its bound is too small: it is charged and written, and a
 last line warns), 1 the input or a file is wrong, 2 the command line is wrong or asks for mostly noise, 3 the
-ledger refused or cannot be used, 4 a check found something (`audit`, `ledger verify`, and `run` where a charged release
-is missing), 130 interrupted.
+ledger refused or cannot be used, 4 a check found something (`audit`, `ledger verify`, `report`, and `run` where a
+charged release is missing), 130 interrupted.
 """
 
 from __future__ import annotations
@@ -65,7 +65,8 @@ def _run_guarded(command: Callable[[], None], anyway: bool) -> None:
         say("refused", f"{noise} Pass --anyway to release it all the same.", error=type(noise).__name__)
         raise typer.Exit(2) from None
     except KeyboardInterrupt:
-        say("error", "Interrupted. 'dpfda ledger history' tells whether a release was charged.")
+        words = "Interrupted. 'dpfda ledger history' tells whether a release was charged."
+        say("error", words, error="KeyboardInterrupt")
         raise typer.Exit(INTERRUPTED) from None
     except Exception as error:  # its text may quote data: only its kind is shown, and with --verbose where it arose
         if logging.getLogger("dpfda").isEnabledFor(logging.INFO):

@@ -8,7 +8,7 @@ import re
 FLAGS = ("anyway", "header", "standardize", "raw")
 VALUE = re.compile(r"[0-9:=*|/]")
 CHOICES = ("add-remove", "center", "dask", "header", "linear", "raise", "replace", "smooth", "spark", "tab")
-VALUED = re.compile(r"--([a-z][a-z-]*)[ =]([^\s,;]*[^\s,;.])")
+VALUED = re.compile(r"--([a-z][a-z-]*)[ =]((?:[^\s,;]|,(?=[0-9]))*[^\s,;.:])")
 ALONE = re.compile(r"(?<![\w-])--([a-z][a-z-]*)")
 
 
@@ -19,6 +19,8 @@ def as_keys(message: str) -> str:
     'Write range = "2:25", or range = "-5:5".'
     >>> as_keys("--range is low:high. Pass --header or --no-header.")
     'range is low:high. Pass header = true or header = false.'
+    >>> as_keys("Write --levels 5,50,95: 0.1 would be 0.1 %.")
+    'Write levels = "5,50,95": 0.1 would be 0.1 %.'
     """
     return ALONE.sub(_alone, VALUED.sub(_valued, message))
 

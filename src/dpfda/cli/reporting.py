@@ -9,10 +9,11 @@ import typer
 
 from dpfda.cli import outputs, showing
 from dpfda.cli.commands import command
-from dpfda.cli.console import out
+from dpfda.cli.console import FOUND, out
 from dpfda.core import files
 from dpfda.plans.base import Plan
 from dpfda.plans.joint import JointPlan
+from dpfda.reports.budget import opened, told_of_file
 from dpfda.reports.saved import read_subject
 from dpfda.reports.writing import page_of
 
@@ -31,17 +32,25 @@ def report_command(
     """Write the report of a release or a plan: one page in plain words, for whoever has to decide.
 
     One HTML file with its pictures in it: no script, nothing to load. Every number is that of the release, the plan or
-    the ledger. A ledger that does not hold the charge of the release is refused.
+    the ledger. A ledger that does not hold the charge of the release is refused; a file other than the one that the
+    ledger noted for that charge is a finding, which the page shows first (exit code 4).
 
     Example: dpfda report mean.json --ledger study.ledger -o report.html
     """
     thing = read_subject(file)
+    digest, book = files.digest_of(file), opened(ledger)
+    finding = "" if isinstance(thing, Plan | JointPlan) else told_of_file(thing, book, digest)
     place = file.with_name(f"{file.stem}.report.html") if output is None else output
     with files.reserved([place], [file, ledger]) as places:
-        page = page_of(thing, ledger, file.name)
+        page = page_of(thing, book, file.name, digest)
         written = str(places[place].write(page))
     if as_json:
         of = outputs.figures(thing) if isinstance(thing, Plan | JointPlan) else showing.figures(thing)
-        out.print_json(data={"file": "report", **of, "bytes": len(page.encode()), "written": [written]})
-        return
-    out.print(f"Written: {written}")
+        told = {"finding": finding} if finding else {}
+        out.print_json(data={"file": "report", **of, "bytes": len(page.encode()), "written": [written], **told})
+    else:
+        out.print(f"Written: {written}")
+        if finding:
+            out.print(f"Finding: {finding}")
+    if finding:
+        raise typer.Exit(FOUND)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
 from fractions import Fraction
 from pathlib import Path
 from typing import TypeAlias, cast
 
 from dpfda.core.errors import LedgerError, printable
 from dpfda.ledger import Ledger
-from dpfda.ledger.entries import Book
+from dpfda.ledger.entries import Book, Output
 from dpfda.ledger.releases import Charged
 from dpfda.ledger.tables import cost, spelt
 from dpfda.pages.bars import Bar
@@ -53,11 +54,17 @@ def told_of_file(release: Saved, ledger: Ledger | None, digest: str) -> str:
     """That a file is not the one that was written for its charge, by the digest that the ledger noted; else nothing."""
     if ledger is None or not digest or not isinstance(release, WRITTEN):
         return ""
-    noted = [output for output in ledger.outputs() if output.charge == release.entry]
+    (finding,) = ledger.examine([cast(Charged, release)], copy=True)
+    return "" if finding.entry is None else not_as_noted(finding.entry.number, digest, ledger.outputs())
+
+
+def not_as_noted(number: int, digest: str, outputs: Iterable[Output]) -> str:
+    """That no file of this digest was noted for a charge, and another one was; else nothing."""
+    noted = [output for output in outputs if output.charge == number]
     if not noted or any(output.sha256 == digest for output in noted):
         return ""
     return (
-        f"This is not the file that was written under entry {release.entry}: the ledger noted another digest for "
+        f"This is not the file that was written under entry {number}: the ledger noted another digest for "
         f"“{printable(noted[-1].file)}”. It was changed since, or made from it."
     )
 

@@ -41,6 +41,16 @@ def had_been_different(plan: AnyPlan) -> str:
     return f"Had any one {noun} been a different one"
 
 
+def had_that_been_different(plan: AnyPlan) -> str:
+    """The same world in the middle of a sentence that has named the record."""
+    noun, piece, nouns = record(plan), plan.wording.piece, plan.wording.nouns
+    if plan.problem.count_is_private:
+        return "had it not been in the data"
+    if piece:
+        return f"had all {piece}s of that {noun} been different ones"
+    return f"had that {noun}'s {nouns.item} been a different one" if nouns.has_item else f"had that {noun} been another"
+
+
 def whatever(plan: AnyPlan) -> str:
     """That the guarantee asks nothing of a record."""
     nouns = plan.wording.nouns

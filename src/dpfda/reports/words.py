@@ -8,7 +8,16 @@ from typing import Any, TypeAlias
 from dpfda.plans import ClassPlan, GroupPlan
 from dpfda.plans.base import Plan
 from dpfda.plans.joint import JointPlan
-from dpfda.reports.nouns import counted, had_been_different, one, record, records, several, whatever
+from dpfda.reports.nouns import (
+    counted,
+    had_been_different,
+    had_that_been_different,
+    one,
+    record,
+    records,
+    several,
+    whatever,
+)
 from dpfda.results import (
     ClassRelease,
     ComponentRelease,
@@ -165,12 +174,11 @@ def protected(thing: Saved | Planned, future: bool = False) -> list[str]:
         bound += f", and by up to {delta} beyond that"
     chance, told = ("any result", "a release") if future else ("this very result", "this report")
     private = plan.problem.count_is_private
-    without = "be had it not been in the data" if private else "otherwise be"
     times = f"{most} times, plus {delta}," if price.delta else f"{most} times"
     found = [
         f"Each {noun} in the data, {whatever(plan)} and whatever else anyone knows. {had_been_different(plan)}, the "
         f"chance of {chance} would differ {bound} ({kind}). So the chance that anyone concludes something about "
-        f"one {noun} from {told} is {times} what it would {without}. {rest}"
+        f"one {noun} from {told} is {times} what it would be {had_that_been_different(plan)}. {rest}"
     ]
     if private:
         far = chance_factor(2 * float(price.epsilon))
