@@ -125,5 +125,5 @@ def _source(subject: str, found: dict[str, Any]) -> str:
     other = [part for part in parts if part in found["stale"]]
     here = [part for part in parts if part not in other]
     words = [f"by {text.listed(f'`{part}`' for part in here)} on the code of this version"] if here else []
-    words += [f"by {text.listed(f'`{part}`' for part in other)} on other code"] if other else []
+    words += [f"by {text.listed(f'`{part}`' for part in other)} on earlier code"] if other else []
     return f"Measured {', and '.join(words)} ([all runs](README.md#runs))." if parts else ""

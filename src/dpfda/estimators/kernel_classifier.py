@@ -118,7 +118,7 @@ class KernelClassifier(ClassifierMixin, PrivateEstimator):
         return tags
 
     def fit(self, X: Records, y: Records) -> Self:
-        """Release the decision function (or one per class) of least regularised risk.
+        """Release the decision function, or one per class: of least regularised risk, or from densities.
 
         Parameters
         ----------

@@ -162,7 +162,7 @@ class MomentPlan(Plan[R]):
         left : Fraction
             The share of epsilon that there is to spend.
         passes : int, optional
-            1 or 4 readings of the data. Default: what predicts better.
+            1 or 4 readings of the data, where the plan does not say. Default: what predicts better.
         """
         one = self._settled(left)
         wanted = Fraction(ceil(100 * SIZE_NOISE / (self.n * float(self.epsilon * left))), 100)

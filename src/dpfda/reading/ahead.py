@@ -1,7 +1,8 @@
 """Reading ahead: what comes next is decoded in one thread of its own while what is here is added up.
 
 Items keep their order, few of them wait, and an error is raised where it would have been. However the reading ends, the
-thread ends with it: no lock is held in Python, which an interruption (Ctrl-C) could leave locked for ever.
+thread ends with it, or after one more item: no lock is held in Python, which an interruption (Ctrl-C) could leave
+locked for ever.
 """
 
 from __future__ import annotations

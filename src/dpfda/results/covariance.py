@@ -294,7 +294,7 @@ class CovarianceRelease(Release):
         k : int
             How many components.
         level : float
-            The probability with which the interval holds. Default: 0.95.
+            The probability with which the angle is no larger. Default: 0.95.
         of : {"population", "sample"}
             Whose eigenfunctions are the true ones. Default: "population".
         """

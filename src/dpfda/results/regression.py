@@ -32,7 +32,7 @@ class RegressionRelease(Release):
     plan : RegressionPlan
         The plan that was carried out.
     coefficients, raw : array
-        Coefficients of the release in the plan's basis: as published, and as drawn.
+        Coefficients of the release in the plan's basis: as published, and as fitted to the moments as they were drawn.
     query, created, study, entry, seal, renewal, steps, order, drawn : optional
         As for :class:`Release`.
 
