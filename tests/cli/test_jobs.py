@@ -627,6 +627,16 @@ def test_a_wrong_file_is_told_what_is_wrong_before_anything_is_read(folder, monk
     assert sorted(path.name for path in folder.iterdir()) == ["curves.csv", "study.toml"]
 
 
+@pytest.mark.parametrize("data", ["curve?.csv", "curve[s].csv", "c*s.csv"])
+def test_data_may_be_any_pattern(folder, data):
+    study = folder / "study.toml"
+    study.write_text(study.read_text().replace('"curves.csv"', f'"{data}"'))
+    assert run("--dry-run").exit_code == 0
+    study.write_text(study.read_text().replace(data, "none[s].csv"))
+    done = CliRunner().invoke(app, ["run", "study.toml", "--dry-run"])
+    assert (done.exit_code, "No file matches" in done.stderr) == (1, True)
+
+
 def test_other_files_are_no_studies(folder):
     for name, pattern in (("curves.csv", "A study file ends in .toml"), ("none.toml", "cannot be read")):
         done = CliRunner().invoke(app, ["run", name])

@@ -76,6 +76,8 @@ def test_what_is_made_of_a_release_is_no_second_draw(ledger):
     said = verify("both.json", "a.json", "gap.json")
     assert "a.json: entry 2, by its seal; this file was not noted, of another plan than that was charged for" in said
     assert said.count("of another plan") == 1
+    ledger.record_output(both, "both.json")  # a part has a file of its own, which nobody notes
+    assert verdict("both.json", "a.json", "gap.json")["noted"] == ["both.json"]
 
 
 def resealed(name: str, **facts: object) -> None:

@@ -275,7 +275,7 @@ def local(files: list[str]) -> list[Path]:
     """Files of this machine that are in use, so that no output takes their place."""
     local = [path for path in files if "://" not in path]
     plain = [path for path in local if os.path.isfile(path)]  # not of Path: a name that no file can have is no file
-    patterns = [path for path in local if path not in plain and (os.path.isdir(path) or "*" in path)]
+    patterns = [path for path in local if path not in plain and (os.path.isdir(path) or set(path) & set("*?["))]
     return [Path(path) for path in plain] + [Path(place.path) for p in patterns for place in places.expanded(p)]
 
 

@@ -158,7 +158,7 @@ class Verification:
         if price.epsilon > entry.epsilon or price.delta > entry.delta:
             cost, paid = tables.cost(price.epsilon, price.delta), tables.cost(entry.epsilon, entry.delta)
             self.problems[file] = f"it costs {cost}, and entry {entry.number} was charged {paid} only."
-        elif isinstance(each.release, WRITTEN) and (told := not_as_noted(entry.number, each.digest, self.book.outputs)):
+        elif isinstance(each.release, WRITTEN) and (told := not_as_noted(entry, price, each.digest, self.book.outputs)):
             self.problems[file] = told
         elif any(output.sha256 == each.digest for output in self.book.outputs):
             self.noted.add(file)

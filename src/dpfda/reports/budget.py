@@ -10,8 +10,8 @@ from typing import TypeAlias, cast
 
 from dpfda.core.errors import LedgerError, printable
 from dpfda.ledger import Ledger
-from dpfda.ledger.entries import Book, Output
-from dpfda.ledger.releases import Charged
+from dpfda.ledger.entries import Book, Entry, Output
+from dpfda.ledger.releases import Charged, Priced
 from dpfda.ledger.tables import cost, spelt
 from dpfda.pages.bars import Bar
 from dpfda.reports.numbers import moment
@@ -55,16 +55,19 @@ def told_of_file(release: Saved, ledger: Ledger | None, digest: str) -> str:
     if ledger is None or not digest or not isinstance(release, WRITTEN):
         return ""
     (finding,) = ledger.examine([cast(Charged, release)], copy=True)
-    return "" if finding.entry is None else not_as_noted(finding.entry.number, digest, ledger.outputs())
+    return "" if finding.entry is None else not_as_noted(finding.entry, release.plan, digest, ledger.outputs())
 
 
-def not_as_noted(number: int, digest: str, outputs: Iterable[Output]) -> str:
-    """That no file of this digest was noted for a charge, and another one was; else nothing."""
-    noted = [output for output in outputs if output.charge == number]
-    if not noted or any(output.sha256 == digest for output in noted):
+def not_as_noted(entry: Entry, plan: Priced, digest: str, outputs: Iterable[Output]) -> str:
+    """That no file of this digest was noted for a charge, and another one was; else nothing.
+
+    Nothing either of a part, such as one group: it has another plan, and a file that nobody notes.
+    """
+    noted = [output for output in outputs if output.charge == entry.number]
+    if plan.digest != entry.plan or not noted or any(output.sha256 == digest for output in noted):
         return ""
     return (
-        f"This is not the file that was written under entry {number}: the ledger noted another digest for "
+        f"This is not the file that was written under entry {entry.number}: the ledger noted another digest for "
         f"“{printable(noted[-1].file)}”. It was changed since, or made from it."
     )
 
