@@ -95,41 +95,6 @@ def epsilon_densities() -> Figure:
     return figure
 
 
-#: Epsilon, and what it says in words, from strict to loose.
-LADDER = (
-    (0.05, "the release hardly speaks of one record"),
-    (0.1, "a lean that is hard to notice"),
-    (0.25, "a weak hint"),
-    (0.5, "a hint"),
-    (1.0, "worth a bet, no proof"),
-    (2.0, "good evidence"),
-    (4.0, "near proof for an even guess"),
-    (8.0, "near proof for most guesses"),
-)
-
-
-def epsilon_ladder() -> Figure:
-    """From 0.05 to 8: the factor, what becomes of a guess of 50 % and of 1 %, and a word."""
-    figure, ((ax,),) = sheet(3.9)
-    heads = ("epsilon", "odds change\nby at most", "of a guess\nof 50 %", "of a guess\nof 1 %")
-    places = (7, 22, 40, 56)
-    for place, head in zip(places, heads, strict=True):
-        ax.text(place, 8.2, head, ha="center", va="bottom", weight="bold", fontsize=9)
-    ax.text(66, 8.2, "at the worst", ha="left", va="bottom", weight="bold", fontsize=9)
-    for row, (epsilon, words) in enumerate(LADDER):
-        factor, y = np.exp(epsilon), 7.5 - row
-        ax.axhspan(y - 0.5, y + 0.5, color=str(0.97 - 0.055 * row), lw=0)
-        half, rare = (100 * p * factor / (p * factor + 1 - p) for p in (0.5, 0.01))
-        shown = f"{factor:.2f} times" if factor < 10 else f"{factor:,.0f} times"
-        cells = (f"{epsilon:g}", shown, *(f"{p:.3g} %" if p < 99.9 else f"{p:.2f} %" for p in (half, rare)))
-        for place, cell in zip(places, cells, strict=True):
-            ax.text(place, y, cell, ha="center", va="center", weight="bold" if place == 7 else "normal")
-        ax.text(66, y, words, ha="left", va="center")
-    ax.set(xlim=(0, 118), ylim=(-0.05, 9.4))
-    ax.axis("off")
-    return figure
-
-
 def epsilon_adds() -> Figure:
     """Releases about the same people add up; so do the records of people who belong together."""
     figure, ((left, right),) = sheet(3.6, columns=2)
@@ -424,7 +389,6 @@ def flow() -> Figure:
 PICTURES: dict[str, Callable[[], Figure]] = {
     "explain-epsilon-odds": epsilon_odds,
     "explain-epsilon-densities": epsilon_densities,
-    "explain-epsilon-ladder": epsilon_ladder,
     "explain-epsilon-adds": epsilon_adds,
     "explain-bands": bands,
     "explain-pointwise": pointwise,
