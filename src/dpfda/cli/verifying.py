@@ -134,6 +134,8 @@ class Verification:
                 else:
                     loaded[file] = shown(file)
             except DpfdaError as error:
+                if not file.exists():
+                    raise  # a slip of the pen, and no word against a release
                 self.problems[file] = str(error)
         try:
             answers = self.ledger.examine([cast(Charged, each.release) for each in loaded.values()], copy=self.copy)
