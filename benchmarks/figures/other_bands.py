@@ -103,7 +103,7 @@ def _models(cells: dict[str, dict[str, Any]]) -> dict[str, Any]:
     kept = [row["confidence: population"] >= ENOUGH for row in cells.values()]
     return {
         "models": table(head, rows),
-        "model_runs": f"{min(runs):,} to {max(runs):,}",
+        "model_runs": f"{max(runs):,}" if min(runs) == max(runs) else f"{min(runs):,} to {max(runs):,}",
         "model_cells": f"{len(cells):,}",
         "model_kept": f"{sum(kept):,}",
     }

@@ -81,8 +81,9 @@ def whole(name: str, value: int) -> Mark:
 
 
 def text(name: str, value: str) -> Mark:
+    """A text as a whole; where nothing is random also the seven digits that it ends in."""
     raw = value.encode()
-    return Mark(name, (*_wrapped(raw), value.encode("utf-16-le"), value.split("-")[-1].encode()))
+    return Mark(name, (*_wrapped(raw), value.encode("utf-16-le")), (value.split("-")[-1].encode(),))
 
 
 MARKS = (number("value", VALUE), text("person", PERSON), text("ward", WARD), text("aside", ASIDE), whole("n", COUNT))
